@@ -1,0 +1,52 @@
+# Two commands matter: `make run` and `make test`.  Everything else is for those who change the code.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+BENCH := .venv-bench
+STAMP := $(VENV)/.installed
+PEERS := scikit-learn scikit-learn-intelex celer skglm snapml python_glmnet statsmodels
+
+.PHONY: help run test lint format bench warmup clean
+
+help:  ## show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+$(STAMP): pyproject.toml
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "installing hyperplan and its tools into $(VENV) ..."
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+run: $(STAMP)  ## fit the linear family on a real table, print scores with intervals, write a picture
+	@$(BIN)/hyperplan warmup --family demo
+	@$(BIN)/hyperplan demo
+
+test: $(STAMP)  ## run the whole suite
+	@$(BIN)/hyperplan warmup
+	@$(BIN)/python -m pytest -n 2
+
+lint: $(STAMP)  ## style, layers and types
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/lint-imports
+	@$(BIN)/mypy
+
+format: $(STAMP)  ## rewrite the files in the project's style
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+$(BENCH)/.installed: pyproject.toml
+	@test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
+	@echo "installing hyperplan and its peers into $(BENCH) ..."
+	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[all]' $(PEERS)
+	@touch $@
+
+bench: $(BENCH)/.installed  ## measure against the peers (their own environment)
+	@$(BENCH)/bin/python benchmarks/run.py $(ARGS)
+
+warmup: $(STAMP)  ## compile every kernel once
+	@$(BIN)/hyperplan warmup
+
+clean:  ## remove both environments and the kernel cache
+	@test ! -x $(BIN)/hyperplan || $(BIN)/hyperplan cache --clear
+	@rm -rf $(VENV) $(BENCH)

@@ -1,0 +1,49 @@
+"""The one door to scikit-learn: families import these names from here, never from `sklearn`."""
+
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    MultiOutputMixin,
+    OneToOneFeatureMixin,
+    RegressorMixin,
+    TransformerMixin,
+    clone,
+    is_classifier,
+    is_regressor,
+)
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
+
+from hyperplan._base.labels import Labels, class_weighted, encode_labels
+from hyperplan._base.linear import LinearClassifierMixin, LinearRegressorMixin, SparseCoefMixin, linear_scores
+from hyperplan._base.params import (
+    ArrayLike,
+    Bool,
+    Choice,
+    Int,
+    InvalidParameterError,
+    Is,
+    Jobs,
+    Null,
+    OneOf,
+    Real,
+    Seed,
+    check_params,
+)
+from hyperplan._base.validate import (
+    FLOATS,
+    Data,
+    check_design,
+    check_finite,
+    check_is_fitted,
+    check_random_state,
+    check_training,
+    check_weight,
+    column_or_1d,
+    seed_from,
+)
+from hyperplan._core.certificate import Certificate, gap_certificate
+from hyperplan._core.status import Status
+from hyperplan._core.trace import Step, Trace
+
+__all__ = [name for name in dir() if not name.startswith("_")]

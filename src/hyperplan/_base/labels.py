@@ -1,0 +1,36 @@
+"""Class labels: any hashable values outside, integer codes inside."""
+
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+
+class Labels(NamedTuple):
+    """`codes[i]` is the position in the sorted `classes` of the label of row i."""
+
+    classes: np.ndarray
+    codes: np.ndarray
+
+
+def encode_labels(y, *, min_classes=2, estimator_name="This classifier") -> Labels:
+    """Sorted classes and integer codes; a clear error for continuous targets and for too few classes."""
+    check_classification_targets(y)
+    classes, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
+    if classes.shape[0] < min_classes:
+        raise ValueError(
+            f"{estimator_name} needs samples of at least {min_classes} classes in the data, but the data contains "
+            f"only one class: {classes[0]!r}"
+        )
+    return Labels(classes, codes.astype(np.intp, copy=False))
+
+
+def class_weighted(weight, class_weight, labels, y):
+    """Row weights multiplied by the class weights; None when there is neither."""
+    if class_weight is None:
+        return weight
+    per_class = compute_class_weight(class_weight, classes=labels.classes, y=y)
+    per_row = per_class[labels.codes]
+    return per_row if weight is None else per_row * weight

@@ -1,0 +1,133 @@
+"""The one door for data: scikit-learn's checks, with errors that name the row and the column."""
+
+import contextlib
+import numbers
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array, check_random_state
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+FLOATS = [np.float64, np.float32]
+
+
+class Data(NamedTuple):
+    """Checked training data; `weight` is None when the caller gave none (all rows count once)."""
+
+    X: object
+    y: np.ndarray
+    weight: np.ndarray | None
+
+
+def check_design(estimator, X, *, reset=False, accept_sparse=("csr", "csc"), **options):
+    """Checked X alone (for predict, transform and unsupervised fits); float32 and float64 are kept."""
+    options.setdefault("dtype", FLOATS)
+    with _located_errors(estimator, X):
+        return validate_data(estimator, X, reset=reset, accept_sparse=accept_sparse, **options)
+
+
+def check_training(estimator, X, y, sample_weight=None, *, accept_sparse=("csr", "csc"), **options):
+    """Checked X, y and weights for `fit`.
+
+    Options go to scikit-learn's `validate_data` (``order="F"``, ``multi_output=True``, ``y_numeric=True``,
+    ``ensure_all_finite=False`` when the fit itself finds non-finite values in its first pass, ...).
+    """
+    options.setdefault("dtype", FLOATS)
+    with _located_errors(estimator, X):
+        X, y = validate_data(estimator, X, y, accept_sparse=accept_sparse, **options)
+    return Data(X, y, check_weight(sample_weight, X))
+
+
+def check_weight(sample_weight, X, *, allow_negative=False, dtype=np.float64):
+    """Weights as a contiguous 1-d array, or None when not given.
+
+    A scalar stands for the same weight on every row.
+    """
+    if sample_weight is None:
+        return None
+    n_samples = X.shape[0]
+    if isinstance(sample_weight, numbers.Number):
+        weight = np.full(n_samples, sample_weight, dtype=dtype)
+    else:
+        weight = check_array(
+            sample_weight, ensure_2d=False, dtype=dtype, order="C", input_name="sample_weight"
+        )
+    if weight.ndim != 1:
+        raise ValueError(
+            f"Sample weights must be 1D array or scalar, got {weight.ndim}D array. Expected either a scalar value "
+            f"or a 1D array of length {n_samples}."
+        )
+    if weight.shape != (n_samples,):
+        raise ValueError(f"sample_weight.shape == {weight.shape}, expected {(n_samples,)}!")
+    if not allow_negative and (negative := np.flatnonzero(weight < 0)).size:
+        raise ValueError(
+            f"Negative values in data passed to `sample_weight`: row {negative[0]} has {weight[negative[0]]:g}. "
+            "Weights count repetitions; drop the row or give it weight 0."
+        )
+    if not weight.any():
+        raise ValueError("Sample weights must contain at least one non-zero number.")
+    return weight
+
+
+def check_finite(estimator, X):
+    """Raise the located error if X holds NaN or infinity: for callers that validated with the check deferred."""
+    with _located_errors(estimator, X):
+        check_array(
+            X, accept_sparse=True, dtype=None, input_name="X", estimator=estimator, ensure_min_samples=0
+        )
+
+
+@contextlib.contextmanager
+def _located_errors(estimator, X):
+    """Add "first at row i, column j" to the errors about NaN and infinity."""
+    try:
+        yield
+    except ValueError as error:
+        text = str(error)
+        if "contains NaN" in text or "contains infinity" in text:
+            place = _first_non_finite(X, getattr(estimator, "feature_names_in_", None))
+            if place:
+                head, *tail = text.split("\n")
+                raise ValueError("\n".join([f"{head} {place}", *tail])) from None
+        raise
+
+
+def _first_non_finite(X, names):
+    """Words for the first bad entry of X; "" when X cannot be searched or is finite (then y is the culprit)."""
+    with contextlib.suppress(Exception):
+        values = X.tocoo() if sp.issparse(X) else np.asarray(X, dtype=np.float64)
+        if sp.issparse(X):
+            bad = np.flatnonzero(~np.isfinite(values.data))
+            where = (values.row[bad[0]], values.col[bad[0]]) if bad.size else None
+        else:
+            bad = np.argwhere(~np.isfinite(values))
+            where = tuple(bad[0]) if len(bad) else None
+        if where is not None:
+            columns = getattr(X, "columns", names)
+            name = f" ({str(columns[where[1]])!r})" if columns is not None else ""
+            count = len(bad)
+            return (
+                f"{count} such value{'s' if count > 1 else ''}, the first at row {where[0]}, column {where[1]}{name}: "
+                "impute (hyperplan.preprocessing.SimpleImputer) or drop."
+            )
+    return ""
+
+
+def seed_from(random_state) -> int:
+    """A 63-bit seed drawn from scikit-learn's `random_state` (int, RandomState or None)."""
+    return int(check_random_state(random_state).randint(0, 2**31 - 1, dtype=np.int64)) << 31 | 0x5BD1E995
+
+
+__all__ = [
+    "FLOATS",
+    "Data",
+    "check_design",
+    "check_finite",
+    "check_is_fitted",
+    "check_random_state",
+    "check_training",
+    "check_weight",
+    "column_or_1d",
+    "seed_from",
+]

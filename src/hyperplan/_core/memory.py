@@ -1,0 +1,78 @@
+"""The memory budget: ask before allocating, refuse with advice instead of being killed."""
+
+import os
+import pathlib
+
+BUDGET_VARIABLE = "HYPERPLAN_MEMORY_BUDGET"
+
+
+class MemoryBudgetError(MemoryError):
+    """The work would need more memory than this process may use."""
+
+
+def _read_int(path) -> int | None:
+    try:
+        text = pathlib.Path(path).read_text().strip()
+    except OSError:
+        return None
+    return int(text) if text.isdigit() else None
+
+
+def _cgroup_free() -> int | None:
+    """Bytes left in this process's control group, or None without a limit."""
+    root = pathlib.Path("/sys/fs/cgroup")
+    pairs = [(root / "memory.max", root / "memory.current")]
+    try:
+        for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
+            controllers, group = line.split(":", 2)[1:]
+            folder = root / ("memory" if controllers == "memory" else "") / group.lstrip("/")
+            if controllers in ("", "memory"):
+                pairs.append((folder / "memory.max", folder / "memory.current"))
+                pairs.append((folder / "memory.limit_in_bytes", folder / "memory.usage_in_bytes"))
+    except (OSError, ValueError):
+        pass
+    free = [limit - (_read_int(used) or 0) for path, used in pairs if (limit := _read_int(path)) is not None]
+    return min(free) if free else None
+
+
+def _system_free() -> int | None:
+    try:
+        for line in pathlib.Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (ValueError, AttributeError, OSError):
+        return None
+
+
+def available_bytes() -> int:
+    """Bytes this process may still allocate: ``HYPERPLAN_MEMORY_BUDGET``, cgroup limit, free memory; the least."""
+    if asked := os.environ.get(BUDGET_VARIABLE):
+        return int(float(asked))
+    known = [free for free in (_cgroup_free(), _system_free()) if free is not None]
+    return max(0, min(known)) if known else 2**62
+
+
+def require_memory(needed: float, what: str, advice: str) -> None:
+    """Raise `MemoryBudgetError` unless `needed` bytes fit in 90 % of what is available.
+
+    >>> from hyperplan._core.memory import require_memory
+    >>> require_memory(1000, "the Gram matrix", "use fewer columns")
+    """
+    free = available_bytes()
+    if needed > 0.9 * free:
+        raise MemoryBudgetError(
+            f"{what} would need {human_bytes(needed)} of memory, {human_bytes(free)} are available: {advice}"
+        )
+
+
+def human_bytes(n: float) -> str:
+    """1536 -> '1.5 KiB'."""
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(n) < 1024:
+            return f"{n:.0f} {unit}" if unit == "B" else f"{n:.1f} {unit}"
+        n /= 1024
+    return f"{n:.1f} TiB"

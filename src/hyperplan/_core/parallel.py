@@ -1,0 +1,152 @@
+"""Threads above serial kernels.  The number of threads never changes a bit of a result.
+
+Work is cut into spans that depend on shapes only, each task runs with single-threaded BLAS whatever the number
+of workers, and results come back in the order of the tasks.
+"""
+
+import contextlib
+import functools
+import multiprocessing
+import multiprocessing.dummy
+import os
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+THREAD_VARIABLE = "HYPERPLAN_NUM_THREADS"
+
+_worker = threading.local()
+_limit = threading.local()
+_pools: dict[int, ThreadPoolExecutor] = {}
+_pools_lock = threading.Lock()
+
+
+def cpu_count() -> int:
+    """Cores this process may use (affinity respected), or ``HYPERPLAN_NUM_THREADS``."""
+    if asked := os.environ.get(THREAD_VARIABLE):
+        return max(1, int(asked))
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextlib.contextmanager
+def thread_limit(n_jobs: int):
+    """Use at most `n_jobs` threads for everything inside the block, for the calling thread.
+
+    >>> from hyperplan import thread_limit
+    >>> with thread_limit(1):
+    ...     pass
+    """
+    before = getattr(_limit, "value", None)
+    _limit.value = int(n_jobs)
+    try:
+        yield
+    finally:
+        _limit.value = before
+
+
+def _inside_other_pool() -> bool:
+    """True in a worker of multiprocessing, loky or joblib's threading backend, or of Dask."""
+    current = threading.current_thread()
+    return (
+        multiprocessing.parent_process() is not None
+        or isinstance(current, multiprocessing.dummy.DummyProcess)
+        or current.name.startswith("Dask")
+    )
+
+
+def effective_n_jobs(n_jobs: int | None = None) -> int:
+    """Threads to use: None means all cores (1 inside another pool), negative counts from all cores (-1 = all)."""
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 has no meaning: use 1 for one thread, -1 for all cores")
+    if getattr(_worker, "busy", False):
+        return 1
+    limit = getattr(_limit, "value", None)
+    if n_jobs is None:
+        n_jobs = limit or (1 if _inside_other_pool() else cpu_count())
+    elif n_jobs < 0:
+        n_jobs = max(1, cpu_count() + 1 + n_jobs)
+    return n_jobs if limit is None else min(n_jobs, limit)
+
+
+def spans(n: int, size: int) -> list[slice]:
+    """Cut range(n) into slices of `size`.  `size` is part of the algorithm: never derive it from n_jobs."""
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def thread_map(func, items, n_jobs: int | None = None) -> list:
+    """``[func(item) for item in items]``, possibly in threads; BLAS is single-threaded inside `func`.
+
+    Runs in the calling thread when nested in another `thread_map`, for one item, or for one job.  One task
+    should be worth a millisecond or more.
+    """
+    items = list(items)
+    n_jobs = min(effective_n_jobs(n_jobs), len(items))
+    with single_threaded_blas():
+        if n_jobs < 2:
+            return [func(item) for item in items]
+        return list(_pool(n_jobs).map(functools.partial(_run_marked, func), items))
+
+
+def _run_marked(func, item):
+    _worker.busy = True
+    try:
+        return func(item)
+    finally:
+        _worker.busy = False
+
+
+def _pool(n_jobs: int) -> ThreadPoolExecutor:
+    with _pools_lock:
+        if n_jobs not in _pools:
+            _pools[n_jobs] = ThreadPoolExecutor(n_jobs, thread_name_prefix="hyperplan")
+        return _pools[n_jobs]
+
+
+class _BlasGuard:
+    """Counts how many blocks ask for single-threaded BLAS: the first sets it, the last restores it.
+
+    BLAS thread counts are process-wide, so plain save/restore in two threads could leave BLAS at one thread.
+    """
+
+    def __init__(self):
+        self._lock = threading.Lock()
+        self._depth = 0
+        self._limiter = None
+        self._controller = None
+
+    def __enter__(self):
+        with self._lock:
+            if self._depth == 0:
+                if self._controller is None:
+                    from threadpoolctl import ThreadpoolController
+
+                    self._controller = ThreadpoolController()
+                self._limiter = self._controller.limit(limits=1, user_api="blas")
+            self._depth += 1
+
+    def __exit__(self, *error):
+        with self._lock:
+            self._depth -= 1
+            if self._depth == 0:
+                self._limiter.restore_original_limits()
+                self._limiter = None
+
+
+_blas_guard = _BlasGuard()
+
+
+def single_threaded_blas() -> _BlasGuard:
+    """Context manager: BLAS uses one thread inside the block, whoever else is in such a block."""
+    return _blas_guard
+
+
+def _forget_threads():
+    """After a fork the pools' threads are gone and locks may be held by threads that no longer exist."""
+    global _pools_lock, _blas_guard
+    _pools.clear()
+    _pools_lock = threading.Lock()
+    _blas_guard = _BlasGuard()
+    _worker.busy = False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_threads)
