@@ -13,7 +13,7 @@ __version__ = "0.1.0"
 
 _FAMILIES = ("datasets", "linear_model", "optimize", "preprocessing", "svm", "testing")
 
-__all__ = ["__version__", "thread_limit", *_FAMILIES]  # noqa: PLE0604
+__all__ = ["__version__", "thread_limit", *_FAMILIES]
 
 
 def __getattr__(name):

@@ -50,9 +50,7 @@ def check_weight(sample_weight, X, *, allow_negative=False, dtype=np.float64):
     if isinstance(sample_weight, numbers.Number):
         weight = np.full(n_samples, sample_weight, dtype=dtype)
     else:
-        weight = check_array(
-            sample_weight, ensure_2d=False, dtype=dtype, order="C", input_name="sample_weight"
-        )
+        weight = check_array(sample_weight, ensure_2d=False, dtype=dtype, order="C", input_name="sample_weight")
     if weight.ndim != 1:
         raise ValueError(
             f"Sample weights must be 1D array or scalar, got {weight.ndim}D array. Expected either a scalar value "
@@ -73,9 +71,7 @@ def check_weight(sample_weight, X, *, allow_negative=False, dtype=np.float64):
 def check_finite(estimator, X):
     """Raise the located error if X holds NaN or infinity: for callers that validated with the check deferred."""
     with _located_errors(estimator, X):
-        check_array(
-            X, accept_sparse=True, dtype=None, input_name="X", estimator=estimator, ensure_min_samples=0
-        )
+        check_array(X, accept_sparse=True, dtype=None, input_name="X", estimator=estimator, ensure_min_samples=0)
 
 
 @contextlib.contextmanager
