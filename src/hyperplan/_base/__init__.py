@@ -13,6 +13,7 @@ from sklearn.base import (
     is_regressor,
 )
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
+from sklearn.utils import Bunch
 
 from hyperplan._base.labels import Labels, class_weighted, encode_labels
 from hyperplan._base.linear import LinearClassifierMixin, LinearRegressorMixin, SparseCoefMixin, linear_scores

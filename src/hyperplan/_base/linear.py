@@ -1,5 +1,7 @@
 """What all linear models share once `coef_` and `intercept_` are known."""
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import ClassifierMixin, RegressorMixin
@@ -84,6 +86,8 @@ class LinearClassifierMixin(ClassifierMixin):
 
 class SparseCoefMixin:
     """Turn `coef_` into a sparse matrix and back, for models with many zeros."""
+
+    coef_: Any
 
     def densify(self):
         """Make `coef_` a dense array (again).

@@ -96,7 +96,7 @@ def _is_bool(value):
 def _is_seed(value):
     return (
         value is None
-        or (isinstance(value, Integral) and not isinstance(value, bool) and value >= 0)
+        or (isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 0)
         or type(value).__name__ in ("RandomState", "Generator")
     )
 

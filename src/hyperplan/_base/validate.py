@@ -92,14 +92,14 @@ def _located_errors(estimator, X):
 def _first_non_finite(X, names):
     """Words for the first bad entry of X; "" when X cannot be searched or is finite (then y is the culprit)."""
     with contextlib.suppress(Exception):
-        values = X.tocoo() if sp.issparse(X) else np.asarray(X, dtype=np.float64)
         if sp.issparse(X):
-            bad = np.flatnonzero(~np.isfinite(values.data))
-            where = (values.row[bad[0]], values.col[bad[0]]) if bad.size else None
+            entries = X.tocoo()
+            finite = np.isfinite(entries.data)
+            bad = np.column_stack([entries.row, entries.col])[~finite]
         else:
-            bad = np.argwhere(~np.isfinite(values))
-            where = tuple(bad[0]) if len(bad) else None
-        if where is not None:
+            bad = np.argwhere(~np.isfinite(np.asarray(X, dtype=np.float64)))
+        if len(bad):
+            where = tuple(bad[0])
             columns = getattr(X, "columns", names)
             name = f" ({str(columns[where[1]])!r})" if columns is not None else ""
             count = len(bad)

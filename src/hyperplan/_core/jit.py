@@ -13,7 +13,9 @@ import pathlib
 import re
 import sys
 import tempfile
+import threading
 import warnings
+from typing import Any
 
 import numba
 
@@ -21,6 +23,9 @@ PACKAGE_ROOT = pathlib.Path(__file__).resolve().parents[1]
 CACHE_VARIABLE = "HYPERPLAN_CACHE_DIR"
 _IMPORT = re.compile(r"^from\s+hyperplan\.([\w.]+)\s+import", re.MULTILINE)
 _REASSOCIATE = {"reassoc", "contract", "nsz", "arcp"}
+_settings: Any = numba.config  # its attributes come from environment variables, which type checkers cannot see
+
+_cache_dir_lock = threading.Lock()  # two threads may import kernel files at the same time
 
 kernels: list = []  # every compiled function in order of definition; `hyperplan doctor` counts them
 
@@ -66,7 +71,7 @@ def _host() -> str:
     """What compiled code depends on besides its source: the CPU, and the switches that change code."""
     import llvmlite.binding as llvm
 
-    switches = (numba.config.BOUNDSCHECK, numba.config.OPT, numba.config.CPU_NAME)
+    switches = (_settings.BOUNDSCHECK, _settings.OPT, _settings.CPU_NAME)
     return f"{llvm.get_host_cpu_name()} {sys.implementation.cache_tag} {switches}"
 
 
@@ -91,14 +96,15 @@ def writable_cache_home() -> pathlib.Path | None:
 def _compile(func, **options):
     compiled = numba.njit(nogil=True, error_model="numpy", **options)(func)
     kernels.append(compiled)
-    home = None if numba.config.DISABLE_JIT else writable_cache_home()
+    home = None if _settings.DISABLE_JIT else writable_cache_home()
     if home is not None:
         path = pathlib.Path(func.__code__.co_filename).resolve()
-        saved, numba.config.CACHE_DIR = numba.config.CACHE_DIR, str(home / source_digest(path))
-        try:
-            compiled.enable_caching()
-        finally:
-            numba.config.CACHE_DIR = saved
+        with _cache_dir_lock:
+            saved, _settings.CACHE_DIR = _settings.CACHE_DIR, str(home / source_digest(path))
+            try:
+                compiled.enable_caching()
+            finally:
+                _settings.CACHE_DIR = saved
     return compiled
 
 

@@ -11,6 +11,7 @@ import multiprocessing.dummy
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 THREAD_VARIABLE = "HYPERPLAN_NUM_THREADS"
 
@@ -110,8 +111,8 @@ class _BlasGuard:
     def __init__(self):
         self._lock = threading.Lock()
         self._depth = 0
-        self._limiter = None
-        self._controller = None
+        self._limiter: Any = None
+        self._controller: Any = None
 
     def __enter__(self):
         with self._lock:

@@ -1,0 +1,5 @@
+"""Small real tables that ship with the package, for examples, tests and the demo."""
+
+from hyperplan.datasets._penguins import load_penguins
+
+__all__ = ["load_penguins"]
