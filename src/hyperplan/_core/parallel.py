@@ -90,7 +90,8 @@ def thread_map(func, items, n_jobs: int | None = None) -> list:
 def _run_marked(func, item):
     _worker.busy = True
     try:
-        return func(item)
+        with single_threaded_blas():
+            return func(item)
     finally:
         _worker.busy = False
 
@@ -103,33 +104,63 @@ def _pool(n_jobs: int) -> ThreadPoolExecutor:
 
 
 class _BlasGuard:
-    """Counts how many blocks ask for single-threaded BLAS: the first sets it, the last restores it.
+    """BLAS on one thread inside the block, whichever thread enters it and in whatever order blocks end.
 
-    BLAS thread counts are process-wide, so plain save/restore in two threads could leave BLAS at one thread.
+    Two kinds of BLAS must be told apart.  Where the number of threads is process-wide (OpenBLAS with its own
+    threads) blocks are counted: the first sets it, the last restores it.  Where it belongs to the calling thread
+    (MKL, OpenBLAS on OpenMP) every thread sets and restores its own.
     """
 
     def __init__(self):
         self._lock = threading.Lock()
         self._depth = 0
-        self._limiter: Any = None
-        self._controller: Any = None
+        self._shared: list = []  # libraries of the first kind
+        self._own: list | None = None  # libraries of the second kind; None until the libraries are known
+        self._before: list[int] = []
+        self._local = threading.local()
 
     def __enter__(self):
         with self._lock:
+            if self._own is None:
+                self._find_libraries()
             if self._depth == 0:
-                if self._controller is None:
-                    from threadpoolctl import ThreadpoolController
-
-                    self._controller = ThreadpoolController()
-                self._limiter = self._controller.limit(limits=1, user_api="blas")
+                self._before = _set_blas_threads(self._shared, [1] * len(self._shared))
             self._depth += 1
+        if self._own:
+            stack = self._local.__dict__.setdefault("stack", [])
+            stack.append(_set_blas_threads(self._own, [1] * len(self._own)))
 
     def __exit__(self, *error):
+        if self._own:
+            _set_blas_threads(self._own, self._local.stack.pop())
         with self._lock:
             self._depth -= 1
             if self._depth == 0:
-                self._limiter.restore_original_limits()
-                self._limiter = None
+                _set_blas_threads(self._shared, self._before)
+
+    def _find_libraries(self):
+        import scipy.linalg  # noqa: F401  loads SciPy's own BLAS, which would otherwise be missed
+        from threadpoolctl import ThreadpoolController
+
+        libraries: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
+        per_thread = [lib.internal_api == "mkl" or getattr(lib, "threading_layer", "") == "openmp" for lib in libraries]
+        self._shared = [lib for lib, own in zip(libraries, per_thread) if not own]
+        self._own = [lib for lib, own in zip(libraries, per_thread) if own]
+
+
+def _set_blas_threads(libraries: list, counts: list[int]) -> list[int]:
+    """Set the number of threads of each library; returns what it was.
+
+    Newer versions of threadpoolctl let only the first thread that set a process-wide number change it, and silently
+    ignore the others; a number that several threads share needs that claim dropped before and after.
+    """
+    before = [lib.get_num_threads() for lib in libraries]
+    for lib, count in zip(libraries, counts):
+        release = getattr(lib, "clear_controlling_thread", lambda force: None)
+        release(force=True)
+        lib.set_num_threads(count)
+        release(force=True)
+    return before
 
 
 _blas_guard = _BlasGuard()

@@ -1,0 +1,145 @@
+"""The kernel cache never returns a number computed by an older helper, and never stands in the way."""
+
+import os
+import shutil
+
+import pytest
+
+HELPER = """from hyperplan._core.jit import kernel
+
+
+@kernel
+def scale(x):
+    return {factor} * x
+"""
+MIDDLE = """from hyperplan._core.jit import kernel
+from hyperplan._math._bottom_kernels import scale
+
+
+@kernel
+def scale_and_shift(x):
+    return scale(x) + 1.0
+"""
+TOP = """import numpy as np
+
+from hyperplan._core.jit import kernel
+from hyperplan._math._middle_kernels import scale_and_shift
+
+
+@kernel
+def total(values):
+    result = 0.0
+    for value in values:
+        result += scale_and_shift(value)
+    return result
+"""
+UNRELATED = """from hyperplan._core.jit import fast_kernel
+
+
+@fast_kernel
+def square(x):
+    return x * x
+"""
+CALL = """
+import numpy as np
+from hyperplan._math._top_kernels import total
+from hyperplan._math._unrelated_kernels import square
+square(3.0)
+print(total(np.array([1.0, 2.0])), sum(total.stats.cache_hits.values()), sum(square.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture
+def copied_package(root, tmp_path):
+    """A package `hyperplan` of its own, with three kernel files that call each other, and one that stands apart."""
+    package = tmp_path / "path" / "hyperplan"
+    shutil.copytree(root / "src" / "hyperplan" / "_core", package / "_core")
+    shutil.copy(root / "src" / "hyperplan" / "__init__.py", package)
+    kernels = package / "_math"
+    kernels.mkdir()
+    (kernels / "__init__.py").touch()
+    for name, text in (
+        ("bottom", HELPER.format(factor="2.0")),
+        ("middle", MIDDLE),
+        ("top", TOP),
+        ("unrelated", UNRELATED),
+    ):
+        (kernels / f"_{name}_kernels.py").write_text(text)
+    return package
+
+
+@pytest.fixture
+def call(copied_package, run_python, tmp_path):
+    def run():
+        done = run_python(CALL, PYTHONPATH=copied_package.parent, HYPERPLAN_CACHE_DIR=tmp_path / "cache")
+        value, hits, unrelated_hits = done.stdout.split()
+        return float(value), int(hits), int(unrelated_hits)
+
+    return run
+
+
+def test_a_fresh_process_never_returns_the_number_of_an_older_helper(copied_package, call):
+    assert call() == (8.0, 0, 0)  # 2 * (1 + 2) + 2, compiled
+    assert call() == (8.0, 1, 1)  # the same from the cache
+    helper = copied_package / "_math" / "_bottom_kernels.py"
+    before = helper.stat()
+    helper.write_text(HELPER.format(factor="3.0"))
+    os.utime(helper, ns=(before.st_atime_ns, before.st_mtime_ns))  # same size, same time: only the text differs
+    assert call() == (11.0, 0, 1)  # two imports below `total`; the unrelated kernel is still compiled
+    helper.write_text(HELPER.format(factor="2.0"))
+    assert call() == (8.0, 1, 1)  # back at the first text, its digest is found again
+
+
+def test_the_cache_is_not_in_the_source_tree(copied_package, call):
+    call()
+    assert not list(copied_package.rglob("*.nb[ic]"))
+
+
+def test_digest_depends_on_switches_that_change_code(run_python, root):
+    code = (
+        "import pathlib; from hyperplan._core import jit, _rng_kernels as k;"
+        "print(jit.source_digest(pathlib.Path(k.__file__).resolve()))"
+    )
+    plain = run_python(code, NUMBA_BOUNDSCHECK=None).stdout
+    assert plain == run_python(code, NUMBA_BOUNDSCHECK=None).stdout
+    assert plain != run_python(code, NUMBA_BOUNDSCHECK="1").stdout
+
+
+USE = """
+import sys, warnings
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    import numpy as np
+    from hyperplan._core._rng_kernels import next_uniform, shuffle_in_place
+    values = np.arange(5)
+    shuffle_in_place(values, np.array([7], dtype=np.uint64))
+    next_uniform(np.array([7], dtype=np.uint64))
+ours = [str(w.message) for w in caught if "hyperplan" in str(w.message)]
+print(values.sum(), len(ours), ours[0] if ours else "")
+"""
+
+
+def unwritable_places(tmp_path):
+    (tmp_path / "file").write_text("not a folder")
+    return {
+        "below a file": {"HYPERPLAN_CACHE_DIR": tmp_path / "file" / "cache"},
+        "below proc": {"HYPERPLAN_CACHE_DIR": "/proc/hyperplan-cache"},
+        "home is no folder": {"HYPERPLAN_CACHE_DIR": None, "XDG_CACHE_HOME": None, "HOME": tmp_path / "file"},
+        "home does not exist": {"HYPERPLAN_CACHE_DIR": None, "XDG_CACHE_HOME": None, "HOME": "/proc/nobody"},
+    }
+
+
+@pytest.mark.parametrize("place", ["below a file", "below proc", "home is no folder", "home does not exist"])
+def test_without_a_writable_cache_kernels_work_after_one_clear_warning(place, run_python, tmp_path):
+    done = run_python(USE, **unwritable_places(tmp_path)[place])
+    total, count, message = done.stdout.strip().split(" ", 2)
+    assert (total, count) == ("10", "1")
+    assert "cannot write its kernel cache" in message and "HYPERPLAN_CACHE_DIR" in message
+
+
+def test_the_cache_follows_the_environment(run_python, tmp_path):
+    home = "from hyperplan._core.jit import cache_home; print(cache_home())"
+    chosen = run_python(home, HYPERPLAN_CACHE_DIR=tmp_path / "here").stdout.strip()
+    assert chosen == str(tmp_path / "here")
+    users = run_python(home, HYPERPLAN_CACHE_DIR=None, XDG_CACHE_HOME=tmp_path / "xdg").stdout.strip()
+    assert users.startswith(str(tmp_path))
