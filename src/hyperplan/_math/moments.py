@@ -37,7 +37,7 @@ class Moments(NamedTuple):
     @property
     def finite(self) -> bool:
         """False when X held NaN or infinity, or values whose squares overflow."""
-        return bool(np.isfinite(np.diagonal(self.gram)).all() and np.isfinite(self.cross).all())
+        return all(np.isfinite(sums).all() for sums in (np.diagonal(self.gram), self.cross, self.y_square))
 
 
 def moments(X, Y, weight=None, *, center=True, n_jobs=None) -> Moments:
@@ -340,3 +340,20 @@ def rows_combined(X, weight, x_mean, dual, n_jobs=None):
         return part.T @ dual
 
     return np.concatenate(thread_map(task, spans(X.shape[1], SLAB // 4), n_jobs))
+
+
+def row_residuals(X, Y, weight, x_mean, y_mean, coef, n_jobs=None):
+    """``sqrt(w) ((Y - y_mean) - (X - x_mean) coef)`` of shape (n, k), row panels in parallel."""
+    n, d = X.shape
+    X = X.tocsr() if sp.issparse(X) else X
+    out = np.empty(Y.shape)
+
+    def task(span):
+        part = np.empty((span.stop - span.start, d), order=memory_order(X))
+        fill_panel(X[span], x_mean, part)
+        out[span] = Y[span] - y_mean - part @ coef
+        if weight is not None:
+            out[span] *= np.sqrt(weight[span])[:, None]
+
+    thread_map(task, spans(n, panel_rows(d)), n_jobs)
+    return out
