@@ -22,7 +22,7 @@ def encode_labels(y, *, min_classes=2, estimator_name="This classifier") -> Labe
     if classes.shape[0] < min_classes:
         raise ValueError(
             f"{estimator_name} needs samples of at least {min_classes} classes in the data, but the data contains "
-            f"only one class: {classes[0]!r}"
+            f"only one class: {classes.tolist()[0]!r}"
         )
     return Labels(classes, codes.astype(np.intp, copy=False))
 
