@@ -1,0 +1,72 @@
+"""The command line, as a newcomer uses it."""
+
+import pytest
+
+from hyperplan.cli import MissingExtra, build_parser, main, require_extra
+
+
+def test_version_and_help(capsys):
+    import hyperplan
+
+    with pytest.raises(SystemExit) as stop:
+        main(["--version"])
+    assert stop.value.code == 0 and capsys.readouterr().out == f"hyperplan {hyperplan.__version__}\n"
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    text = capsys.readouterr().out
+    assert all(name in text for name in ("demo", "warmup", "doctor", "cache"))
+
+
+@pytest.mark.parametrize("arguments", [[], ["dance"], ["demo", "--repeats", "0"], ["warmup", "--family"]])
+def test_wrong_command_lines_are_refused_with_status_2(arguments, capsys):
+    with pytest.raises(SystemExit) as stop:
+        build_parser().parse_args(arguments)
+    assert stop.value.code == 2 and "usage: hyperplan" in capsys.readouterr().err
+
+
+def test_a_missing_extra_is_named():
+    with pytest.raises(MissingExtra, match=r"needs no_such_package_here: run  pip install 'hyperplan\[report\]'"):
+        require_extra("no_such_package_here.part", "report")
+
+
+def test_demo_without_rich_says_what_to_install(run_python):
+    code = "import sys; sys.modules['rich'] = None; from hyperplan.cli import main; sys.exit(main(['demo']))"
+    done = run_python(code, check=False)
+    assert done.returncode == 2 and "pip install 'hyperplan[cli]'" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_doctor_states_the_facts(capsys, tmp_path, monkeypatch):
+    monkeypatch.setenv("HYPERPLAN_MEMORY_BUDGET", "1e9")
+    assert main(["doctor"]) == 0
+    lines = dict(line.split(None, 1) for line in capsys.readouterr().out.splitlines() if line[:4] != "cpu " or line)
+    for name in ("hyperplan", "numpy", "numba", "scikit-learn", "cpu", "threads", "blas", "cached"):
+        assert lines[name].strip()
+    assert "953.7 MiB" in lines["memory"]
+
+
+def test_doctor_says_when_the_cache_cannot_be_written(run_python, tmp_path):
+    (tmp_path / "file").touch()
+    done = run_python("from hyperplan.cli import main; main(['doctor'])", HYPERPLAN_CACHE_DIR=tmp_path / "file" / "x")
+    assert "NOT writable" in done.stdout and done.stderr == ""
+
+
+def test_clearing_the_cache_removes_digests_only(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("HYPERPLAN_CACHE_DIR", str(tmp_path))
+    digest = tmp_path / "0123456789abcdef" / "sub"
+    digest.mkdir(parents=True)
+    (digest / "kernel.nbc").write_bytes(b"x" * 2048)
+    (tmp_path / "warm.json").write_text("{}")
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis" / "only-copy.tex").write_text("years of work")
+    (tmp_path / "0123456789abcdeg").mkdir()
+    assert main(["cache"]) == 0
+    assert "1 compiled kernels, 2.0 KiB" in capsys.readouterr().out
+    assert main(["cache", "--clear"]) == 0
+    assert "freed 2.0 KiB" in capsys.readouterr().out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0123456789abcdeg", "thesis"]
+    assert (tmp_path / "thesis" / "only-copy.tex").read_text() == "years of work"
+
+
+def test_warmup_refuses_an_unknown_family(capsys):
+    assert main(["warmup", "--family", "poetry"]) == 2
+    assert "no family 'poetry'" in capsys.readouterr().err
