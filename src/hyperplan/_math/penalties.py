@@ -8,6 +8,7 @@ concave.  The intercept is never part of w.  With an orthonormal design, ``|y - 
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -143,10 +144,10 @@ def elastic_net_penalty(strength, l1_ratio=0.5) -> Penalty:
     return Penalty("elasticnet", l1=strength * l1_ratio, l2=strength * (1.0 - l1_ratio))
 
 
-PENALTIES = {
-    "none": lambda strength=0.0, l1_ratio=0.0: no_penalty(),
-    "l2": lambda strength=1.0, l1_ratio=0.0: l2_penalty(strength),
-    "l1": lambda strength=1.0, l1_ratio=1.0: l1_penalty(strength),
+PENALTIES: dict[str, Callable[[float, float], Penalty]] = {
+    "none": lambda strength, l1_ratio: no_penalty(),
+    "l2": lambda strength, l1_ratio: l2_penalty(strength),
+    "l1": lambda strength, l1_ratio: l1_penalty(strength),
     "elasticnet": elastic_net_penalty,
 }
 
