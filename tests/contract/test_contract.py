@@ -1,0 +1,153 @@
+"""What every estimator promises: scikit-learn's checks, and our own."""
+
+import inspect
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from contract_common import ESTIMATORS, FAST, TIGHT, build, data, fit, fitted_state, output
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from hyperplan._base import Certificate
+
+# Estimators excused from a check of scikit-learn's, each with a written reason.
+EXCUSED: dict[str, dict[str, str]] = {}
+
+RANDOM_ORDER = "visits rows in a random order: a repeated row is visited at other moments than a weighted one"
+RESPLIT = "chooses its penalty on folds, and repeating rows moves the folds"
+NOT_AS_COPIES = {
+    "SGDClassifier": RANDOM_ORDER,
+    "SGDRegressor": RANDOM_ORDER,
+    "SGDOneClassSVM": RANDOM_ORDER,
+    "Perceptron": RANDOM_ORDER,
+    "PassiveAggressiveClassifier": RANDOM_ORDER,
+    "PassiveAggressiveRegressor": RANDOM_ORDER,
+    "LassoCV": RESPLIT,
+    "ElasticNetCV": RESPLIT,
+    "LogisticRegressionCV": RESPLIT,
+    "RidgeCV": "leaves one row out, and with copies the other copies stay",
+    "RidgeClassifierCV": "leaves one row out, and with copies the other copies stay",
+}
+
+by_name = pytest.mark.parametrize("name", sorted(ESTIMATORS))
+
+
+def weighted():
+    return [n for n in sorted(ESTIMATORS) if "sample_weight" in inspect.signature(ESTIMATORS[n].fit).parameters]
+
+
+@parametrize_with_checks(
+    [build(name) for name in sorted(ESTIMATORS)],
+    expected_failed_checks=lambda estimator: EXCUSED.get(type(estimator).__name__, {}),
+)
+@pytest.mark.filterwarnings("ignore")  # scikit-learn's checks provoke warnings on purpose
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_excuses_are_about_existing_estimators_and_say_something():
+    for name, reason in [*NOT_AS_COPIES.items(), *((n, r) for n, e in EXCUSED.items() for r in e.values())]:
+        assert len(reason) > 20, name
+    assert set(EXCUSED) <= set(ESTIMATORS)
+
+
+@pytest.mark.parametrize("name", [name for name in weighted() if name not in NOT_AS_COPIES])
+def test_weight_w_means_w_copies(name):
+    X, y = data(name)
+    copies = np.random.default_rng(1).integers(0, 4, size=X.shape[0])
+    heavy = fit(build(name, **TIGHT), X, y, sample_weight=copies.astype(float))
+    many = fit(build(name, **TIGHT), np.repeat(X, copies, axis=0), np.repeat(y, copies, axis=0))
+    expected = output(many, X)
+    # both fits are within 1e-10 of one optimum in objective, so within its square root in the scores
+    np.testing.assert_allclose(output(heavy, X), expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+
+
+@by_name
+def test_fitting_twice_is_fitting_once(name):
+    """The second data set has another shape, so that anything left over from the first would show."""
+    once, twice = build(name, **FAST), build(name, **FAST)
+    fit(twice, *data(name, n=90, d=4, seed=5))
+    X, y = data(name)
+    assert fitted_state(fit(twice, X, y)) == fitted_state(fit(once, X, y))
+    assert twice.get_params() == build(name, **FAST).get_params()
+
+
+@by_name
+def test_fit_leaves_its_input_alone_and_takes_read_only_arrays(name):
+    X, y = data(name)
+    expected = fitted_state(fit(build(name, **FAST), X.copy(), y.copy()))
+    X.setflags(write=False)
+    y.setflags(write=False)
+    kept = X.copy(), y.copy()
+    assert fitted_state(fit(build(name, **FAST), X, y)) == expected
+    assert (kept[0] == X).all() and (y == kept[1]).all()
+
+
+@by_name
+def test_memory_order_does_not_matter(name):
+    X, y = data(name)
+    rows, columns = build(name, **TIGHT), build(name, **TIGHT)
+    expected = output(fit(rows, X, y), X)
+    found = output(fit(columns, np.asfortranarray(X), y), X)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())  # rounding, amplified
+
+
+@by_name
+def test_float32_gives_nearly_the_same_answers(name):
+    X, y = data(name)
+    narrow = X.astype(np.float32)
+    expected = output(fit(build(name, **FAST), narrow.astype(np.float64), y), X)
+    found = output(fit(build(name, **FAST), narrow, y), narrow)
+    # float32 has 7 digits; the fits agree to the default tolerance of the solvers, about 3 digits
+    np.testing.assert_allclose(found, expected, rtol=0.02, atol=0.02 * np.abs(expected).max())
+
+
+@by_name
+def test_pandas_and_polars_frames_are_arrays_with_names(name):
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    X, y = data(name)
+    names = [f"feature {i}" for i in range(X.shape[1])]
+    expected = output(fit(build(name, **TIGHT), X, y), X)
+    for frame in (pandas.DataFrame(X, columns=names), polars.DataFrame(X, schema=names)):
+        model = fit(build(name, **TIGHT), frame, y)
+        assert list(model.feature_names_in_) == names
+        # frames come as columns, that is another order of the same sums: rounding, amplified
+        np.testing.assert_allclose(output(model, frame), expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
+
+
+@by_name
+def test_pickle_and_clone(name):
+    X, y = data(name)
+    model = fit(build(name, **FAST), X, y)
+    again = pickle.loads(pickle.dumps(model))
+    assert fitted_state(again) == fitted_state(model)
+    assert output(again, X).tobytes() == output(model, X).tobytes()
+    assert str(again.certificate_) == str(model.certificate_)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params() and not fitted_state(copy)
+
+
+@by_name
+def test_one_row_is_answered_as_in_a_batch(name):
+    X, y = data(name)
+    model = fit(build(name, **FAST), X, y)
+    together = output(model, X)
+    alone = np.concatenate([np.atleast_1d(output(model, X[i : i + 1])) for i in range(20)])
+    # a matrix product may add the terms of a row in another order: rounding only
+    np.testing.assert_allclose(alone, together[:20], rtol=1e-10, atol=1e-10 * np.abs(together).max())
+
+
+@by_name
+def test_a_converged_fit_carries_a_certificate_that_holds(name):
+    X, y = data(name, n=300)
+    model = build(name, random_state=0, cv=3, max_iter=10_000)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    assert isinstance(model.certificate_, Certificate)
+    assert model.certificate_.kind and model.certificate_.guarantee
+    assert not [w for w in caught if issubclass(w.category, ConvergenceWarning)]
+    assert model.certificate_.holds, str(model.certificate_)

@@ -1,0 +1,57 @@
+"""The number of threads never changes a bit of a fit, on data large enough for more than three chunks."""
+
+import numpy as np
+import pytest
+from contract_common import ESTIMATORS, FAST, build, data, fit, fitted_state, output
+
+import hyperplan
+from hyperplan._core import parallel
+
+ROWS, COLUMNS = 3 * 32_768 + 7, 33  # above three times the largest chunk, and not a multiple of anything
+SMALLER: dict[str, tuple[int, int]] = {}  # where such data would take minutes: rows and columns that still make chunks
+SERIAL: dict[str, str] = {}  # fits without parallel work, and why
+
+
+@pytest.fixture
+def chunks(monkeypatch):
+    """How many tasks each parallel call had."""
+    counts = []
+    plain = parallel._pool
+
+    class Counting:
+        def __init__(self, pool):
+            self.pool = pool
+
+        def map(self, func, items):
+            counts.append(len(items))
+            return self.pool.map(func, items)
+
+    monkeypatch.setattr(parallel, "_pool", lambda n_jobs: Counting(plain(n_jobs)))
+    return counts
+
+
+@pytest.mark.parametrize("name", sorted(ESTIMATORS))
+def test_any_number_of_threads_gives_the_same_bits(name, chunks):
+    n, d = SMALLER.get(name, (ROWS, COLUMNS))
+    X, y = data(name, n=n, d=d)
+    states, answers = [], []
+    for n_jobs in (1, 2, 3, 4):
+        with hyperplan.thread_limit(n_jobs):
+            model = fit(build(name, **FAST), X, y)
+            states.append(fitted_state(model))
+            answers.append(output(model, X[:5000]).tobytes())
+        if n_jobs == 1:
+            assert chunks == []
+    assert states[0] and all(state == states[0] for state in states[1:])
+    assert len(set(answers)) == 1
+    if name not in SERIAL:
+        assert max(chunks, default=0) > 3, "nothing was computed in parallel: the data are too small for this test"
+
+
+def test_a_fit_in_pieces_of_another_size_would_not_have_the_same_bits():
+    """The comparison above can fail: sums over other chunks differ in their last bits."""
+    values = np.random.default_rng(0).normal(size=10_007)
+    by_hundreds = sum(values[part].sum() for part in parallel.spans(values.size, 100))
+    by_thousands = sum(values[part].sum() for part in parallel.spans(values.size, 1000))
+    assert by_hundreds != by_thousands
+    assert by_hundreds == pytest.approx(by_thousands)
