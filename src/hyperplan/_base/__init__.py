@@ -1,5 +1,6 @@
 """The one door to scikit-learn: families import these names from here, never from `sklearn`."""
 
+from sklearn import get_config
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -13,7 +14,9 @@ from sklearn.base import (
     is_regressor,
 )
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
-from sklearn.utils import Bunch
+from sklearn.model_selection import check_cv
+from sklearn.utils import Bunch, check_array, check_consistent_length
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 
 from hyperplan._base.labels import Labels, class_weighted, encode_labels
 from hyperplan._base.linear import LinearClassifierMixin, LinearRegressorMixin, SparseCoefMixin, linear_scores
