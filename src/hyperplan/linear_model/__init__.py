@@ -1,9 +1,11 @@
 """Linear models for regression and classification."""
 
+from hyperplan.linear_model._best_subset import BestSubset
 from hyperplan.linear_model._elastic_net import ElasticNet, Lasso
 from hyperplan.linear_model._elastic_net_cv import ElasticNetCV, LassoCV
 from hyperplan.linear_model._elastic_net_path import enet_path, lasso_path
 from hyperplan.linear_model._glm import GammaRegressor, GeneralizedLinearRegressor, PoissonRegressor, TweedieRegressor
+from hyperplan.linear_model._huber import HuberRegressor
 from hyperplan.linear_model._least_squares import LinearRegression
 from hyperplan.linear_model._ordinal import OrdinalRegression
 from hyperplan.linear_model._probit import ProbitRegression
@@ -11,10 +13,12 @@ from hyperplan.linear_model._ridge import Ridge
 from hyperplan.linear_model._ridge_regression import ridge_regression
 
 __all__ = [
+    "BestSubset",
     "ElasticNet",
     "ElasticNetCV",
     "GammaRegressor",
     "GeneralizedLinearRegressor",
+    "HuberRegressor",
     "Lasso",
     "LassoCV",
     "LinearRegression",
