@@ -107,14 +107,15 @@ def drop_column(parent, q, i, child):  # OUT: child
 
 
 @kernel
-def record_prefixes(factor, shape, rss, columns, price, largest, best, counts, best_columns):  # OUT: last three
+def record_prefixes(factor, shape, rss, columns, limits, best, counts, best_columns):  # OUT: last three
     """Try every prefix of a node's columns: their residual sums of squares are tail sums of the rotated target."""
     forced, q = shape[FORCED], shape[FREE]
+    price, largest, slack = limits[0], limits[1], limits[2]
     tail = rss
     for i in range(q, -1, -1):
         if i < q:
             tail += factor[i, q] * factor[i, q]
-        if forced + i <= largest and tail + price * (forced + i) < best[0]:
+        if forced + i <= largest and tail + price * (forced + i) < best[0] - slack:
             best[0] = tail + price * (forced + i)
             counts[BEST_SIZE] = forced + i
             for j in range(forced + i):
@@ -129,7 +130,7 @@ def open_node(factor, shape, rss, columns, costs, limits, work, best, counts, be
         drop_costs(factor, q, work, costs)
         first = sort_columns(factor, q, columns[shape[FORCED] :], costs, work)
         triangularise(factor, q, first, work)
-    record_prefixes(factor, shape, rss, columns, limits[0], limits[1], best, counts, best_columns)
+    record_prefixes(factor, shape, rss, columns, limits, best, counts, best_columns)
     shape[CHILD] = q - 2  # dropping the last column leaves only forced ones: a prefix, already tried
     counts[NODES] += 1
 
