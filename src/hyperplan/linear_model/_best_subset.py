@@ -200,15 +200,16 @@ def best_subset(X, y, weight, *, n_features, alpha, fit_intercept, method, max_n
     d = X.shape[1]
     require_memory(40.0 * (d + 1) ** 2, "The triangular factor of all columns", "select features beforehand")
     data = reduce_problem(X, y, weight, fit_intercept)
-    unit = data.y_scale**2 / (2.0 * data.total_weight)  # objective of the empty model
-    price = alpha / unit if unit > 0.0 else np.inf
+    with np.errstate(over="ignore", under="ignore", divide="ignore"):
+        unit = np.square(np.float64(data.y_scale)) / (2.0 * data.total_weight)  # objective of the empty model
+        price = float(alpha / unit) if alpha > 0.0 else 0.0
     usable = np.flatnonzero(data.scale > 0.0)
     A, largest = np.ascontiguousarray(data.A[:, usable]), min(n_features, usable.size)
     gram = A.T @ A + JITTER**2 * np.eye(usable.size)
     chosen = swap_columns(gram, A.T @ data.z, forward_selection(gram, A.T @ data.z, price, largest), price)
     criterion = residual_share(A, data.z, chosen) + (price * len(chosen) if len(chosen) else 0.0)
     lower, n_nodes, status = residual_share(A, data.z, np.arange(usable.size)), 0, Status.CONVERGED
-    if unit == 0.0 or largest == 0:
+    if data.y_scale == 0.0 or largest == 0:
         chosen, lower, status = chosen[:0], criterion, Status.EXACT
     elif method == "exact" and usable.size <= LARGEST_TREE:
         chosen, criterion, lower, n_nodes, done = search(A, data.z, chosen, price, largest, max_nodes)
@@ -218,16 +219,15 @@ def best_subset(X, y, weight, *, n_features, alpha, fit_intercept, method, max_n
     part = la.lstsq(data.A[:, usable[chosen]], data.z, check_finite=False)[0] if len(chosen) else np.zeros(0)
     coef, support = np.zeros(d), usable[chosen]
     coef[support] = part * (data.y_scale / data.scale[support])
-    objective = criterion * unit if unit > 0.0 else 0.0
-    lower = min(lower, criterion) * unit if unit > 0.0 else 0.0
-    certificate = _certificate(objective, lower, unit, status, n_nodes)
+    lower = criterion if status is Status.EXACT else min(lower, criterion)
+    objective, bound = (float(share * unit) if share > 0.0 else 0.0 for share in (criterion, lower))
+    certificate = _certificate(objective, bound, criterion - lower, status, n_nodes)
     intercept = float(data.y_mean - data.x_mean @ coef)
-    return Solution(coef, intercept, support, objective, lower, n_nodes, status, certificate)
+    return Solution(coef, intercept, support, objective, bound, n_nodes, status, certificate)
 
 
-def _certificate(objective, lower, scale, status, n_nodes):
+def _certificate(objective, lower, gap, status, n_nodes):
     proven = status is Status.EXACT
-    gap = 0.0 if proven or scale == 0.0 else (objective - lower) / scale
     return Certificate(
         kind="optimality gap",
         guarantee="no subset is better"
@@ -241,7 +241,7 @@ def _certificate(objective, lower, scale, status, n_nodes):
             "optimal": proven,
             "method": "branch and bound" if n_nodes else "forward selection with swaps",
             "objective": objective,
-            "lower_bound": objective if proven else lower,
+            "lower_bound": lower,
             "nodes": n_nodes,
         },
     )
