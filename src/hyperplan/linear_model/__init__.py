@@ -7,9 +7,13 @@ from hyperplan.linear_model._elastic_net_path import enet_path, lasso_path
 from hyperplan.linear_model._glm import GammaRegressor, GeneralizedLinearRegressor, PoissonRegressor, TweedieRegressor
 from hyperplan.linear_model._huber import HuberRegressor
 from hyperplan.linear_model._least_squares import LinearRegression
+from hyperplan.linear_model._logistic import LogisticRegression
+from hyperplan.linear_model._logistic_cv import LogisticRegressionCV
 from hyperplan.linear_model._ordinal import OrdinalRegression
 from hyperplan.linear_model._probit import ProbitRegression
 from hyperplan.linear_model._ridge import Ridge
+from hyperplan.linear_model._ridge_classifier import RidgeClassifier, RidgeClassifierCV
+from hyperplan.linear_model._ridge_cv import RidgeCV
 from hyperplan.linear_model._ridge_regression import ridge_regression
 
 __all__ = [
@@ -22,10 +26,15 @@ __all__ = [
     "Lasso",
     "LassoCV",
     "LinearRegression",
+    "LogisticRegression",
+    "LogisticRegressionCV",
     "OrdinalRegression",
     "PoissonRegressor",
     "ProbitRegression",
     "Ridge",
+    "RidgeCV",
+    "RidgeClassifier",
+    "RidgeClassifierCV",
     "TweedieRegressor",
     "enet_path",
     "lasso_path",
