@@ -41,6 +41,7 @@ def subdifferential_distance(gradient, w, l1, l2):
             miss = abs(g - l1)
         else:
             miss = max(abs(g) - l1, 0.0)
-        if not miss <= worst:  # NaN is the worst of all
-            worst = miss
+        if miss != miss:  # a NaN is never optimal
+            return miss
+        worst = max(worst, miss)
     return worst
