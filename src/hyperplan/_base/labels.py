@@ -34,3 +34,16 @@ def class_weighted(weight, class_weight, labels, y):
     per_class = compute_class_weight(class_weight, classes=labels.classes, y=y)
     per_row = per_class[labels.codes]
     return per_row if weight is None else per_row * weight
+
+
+def weights_by_class(weight, class_weight, labels, y):
+    """Like `class_weighted`, but "balanced" evens out the sums of weights instead of the counts of rows."""
+    if class_weight is None:
+        return weight
+    if isinstance(class_weight, str):
+        sums = np.bincount(labels.codes, weights=weight, minlength=labels.classes.shape[0])
+        per_class = sums.sum() / (labels.classes.shape[0] * np.where(sums > 0, sums, 1.0))
+    else:
+        per_class = compute_class_weight(class_weight, classes=labels.classes, y=y)
+    per_row = per_class[labels.codes]
+    return per_row if weight is None else per_row * weight
