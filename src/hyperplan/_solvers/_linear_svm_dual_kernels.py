@@ -1,0 +1,217 @@
+"""Kernels of dual coordinate descent: one epoch over the rows of a dense (C order) or CSR design.
+
+`weights` = sum_i pull_i [x_i, scale] is kept up to date; `norms` are squared row lengths, `scale`
+is the constant of the intercept.
+"""
+
+import numpy as np
+
+from hyperplan._core._rng_kernels import shuffle_in_place
+from hyperplan._core.jit import fast_kernel, kernel
+
+
+@fast_kernel
+def dense_dot(X, i, weights):
+    total = 0.0
+    for j in range(X.shape[1]):
+        total += X[i, j] * weights[j]
+    return total
+
+
+@kernel
+def dense_add(X, i, amount, weights):  # weights OUT
+    for j in range(X.shape[1]):
+        weights[j] += amount * X[i, j]
+
+
+@fast_kernel
+def csr_dot(X, i, weights):
+    total = 0.0
+    for p in range(X.indptr[i], X.indptr[i + 1]):
+        total += X.data[p] * weights[X.indices[p]]
+    return total
+
+
+@kernel
+def csr_add(X, i, amount, weights):  # weights OUT
+    for p in range(X.indptr[i], X.indptr[i + 1]):
+        weights[X.indices[p]] += amount * X.data[p]
+
+
+@kernel
+def band_violation(pull, score, low, high, cost):
+    """Distance to optimality of one dual coordinate of the absolute band loss, negative where it may be shrunk.
+
+    The negative value is minus the distance of the score to where the coordinate would start to move.
+    """
+    if pull == 0.0:
+        return max(low - score, score - high)
+    if pull > 0.0:
+        rise = low - score
+        return -rise if pull >= cost else abs(rise)
+    rise = score - high
+    return -rise if -pull >= cost else abs(rise)
+
+
+@kernel
+def band_minimum(pull, score, norm, low, high, cost):
+    """Exact minimiser of the dual in one coordinate; ends that are infinite never bind."""
+    up = pull + (low - score) / norm
+    if up > 0.0:
+        return min(up, cost)
+    down = pull + (high - score) / norm
+    return max(down, -cost) if down < 0.0 else 0.0
+
+
+@kernel
+def dense_band_epoch(X, scale, band, norms, order, n_active, shrink, state, pull, weights):  # order, pull, weights OUT
+    shuffle_in_place(order[:n_active], state)
+    last = weights.shape[0] - 1
+    worst, k = 0.0, 0
+    while k < n_active:
+        i = order[k]
+        score = dense_dot(X, i, weights) + (scale * weights[last] if scale != 0.0 else 0.0)
+        violation = band_violation(pull[i], score, band[0][i], band[1][i], band[2][i])
+        if violation < -shrink or norms[i] == 0.0:
+            n_active -= 1
+            order[k], order[n_active] = order[n_active], order[k]
+            continue
+        k += 1
+        worst = max(worst, violation)
+        if violation > 0.0:
+            new = band_minimum(pull[i], score, norms[i], band[0][i], band[1][i], band[2][i])
+            change = new - pull[i]
+            if change != 0.0:
+                pull[i] = new
+                dense_add(X, i, change, weights)
+                if scale != 0.0:
+                    weights[last] += change * scale
+    return n_active, worst
+
+
+@kernel
+def csr_band_epoch(X, scale, band, norms, order, n_active, shrink, state, pull, weights):  # order, pull, weights OUT
+    shuffle_in_place(order[:n_active], state)
+    last = weights.shape[0] - 1
+    worst, k = 0.0, 0
+    while k < n_active:
+        i = order[k]
+        score = csr_dot(X, i, weights) + (scale * weights[last] if scale != 0.0 else 0.0)
+        violation = band_violation(pull[i], score, band[0][i], band[1][i], band[2][i])
+        if violation < -shrink or norms[i] == 0.0:
+            n_active -= 1
+            order[k], order[n_active] = order[n_active], order[k]
+            continue
+        k += 1
+        worst = max(worst, violation)
+        if violation > 0.0:
+            new = band_minimum(pull[i], score, norms[i], band[0][i], band[1][i], band[2][i])
+            change = new - pull[i]
+            if change != 0.0:
+                pull[i] = new
+                csr_add(X, i, change, weights)
+                if scale != 0.0:
+                    weights[last] += change * scale
+    return n_active, worst
+
+
+@kernel
+def class_minimum(label, norm, cost, slope, pull, linear, change):  # change, linear OUT
+    """Exact minimiser over the multipliers of one row: at most cost on its label, at most 0 elsewhere, sum zero.
+
+    `slope` is the gradient.  The minimiser is min(limit, (level - linear) / norm) with the level that makes the sum
+    zero, found from the largest break point down.
+    """
+    n_classes = slope.shape[0]
+    for m in range(n_classes):
+        linear[m] = slope[m] - norm * pull[m]
+    for m in range(n_classes):
+        change[m] = linear[m] + (norm * cost if m == label else 0.0)
+    breaks = np.sort(change)
+    level = breaks[n_classes - 1] - norm * cost
+    count = 1
+    while count < n_classes and level < count * breaks[n_classes - 1 - count]:
+        level += breaks[n_classes - 1 - count]
+        count += 1
+    level /= count
+    for m in range(n_classes):
+        limit = cost if m == label else 0.0
+        change[m] = min(limit, (level - linear[m]) / norm) - pull[m]
+
+
+@kernel
+def dense_class_epoch(X, scale, labels, cost, norms, order, state, pull, weights):  # pull, weights OUT
+    """One pass of Crammer and Singer's dual; pull is (rows, classes), weights (classes, columns)."""
+    shuffle_in_place(order, state)
+    n_classes, last = weights.shape[0], weights.shape[1] - 1
+    slope, linear, change = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
+    for k in range(order.shape[0]):
+        i = order[k]
+        if norms[i] == 0.0 or cost[i] == 0.0:
+            continue
+        for m in range(n_classes):
+            slope[m] = dense_dot(X, i, weights[m]) + (scale * weights[m, last] if scale != 0.0 else 0.0)
+            slope[m] += 0.0 if m == labels[i] else 1.0
+        class_minimum(labels[i], norms[i], cost[i], slope, pull[i], linear, change)
+        for m in range(n_classes):
+            if change[m] != 0.0:
+                pull[i, m] += change[m]
+                dense_add(X, i, change[m], weights[m])
+                if scale != 0.0:
+                    weights[m, last] += change[m] * scale
+
+
+@kernel
+def csr_class_epoch(X, scale, labels, cost, norms, order, state, pull, weights):  # pull, weights OUT
+    """The twin of `dense_class_epoch` for a CSR design."""
+    shuffle_in_place(order, state)
+    n_classes, last = weights.shape[0], weights.shape[1] - 1
+    slope, linear, change = np.empty(n_classes), np.empty(n_classes), np.empty(n_classes)
+    for k in range(order.shape[0]):
+        i = order[k]
+        if norms[i] == 0.0 or cost[i] == 0.0:
+            continue
+        for m in range(n_classes):
+            slope[m] = csr_dot(X, i, weights[m]) + (scale * weights[m, last] if scale != 0.0 else 0.0)
+            slope[m] += 0.0 if m == labels[i] else 1.0
+        class_minimum(labels[i], norms[i], cost[i], slope, pull[i], linear, change)
+        for m in range(n_classes):
+            if change[m] != 0.0:
+                pull[i, m] += change[m]
+                csr_add(X, i, change[m], weights[m])
+                if scale != 0.0:
+                    weights[m, last] += change[m] * scale
+
+
+@kernel
+def l1_quadratic(hessian, linear, tolerance, max_epochs, weights, slope):  # weights, slope OUT
+    """Coordinate descent on ``1/2 w'Hw - linear'w + |w|_1``; slope = Hw - linear is kept up to date.
+
+    Cycles over the non-zero coordinates between two full passes.  Returns the number of passes.
+    """
+    n = weights.shape[0]
+    full = True
+    for epoch in range(max_epochs):
+        worst = 0.0
+        for j in range(n):
+            if not full and weights[j] == 0.0:
+                continue
+            curvature = hessian[j, j]
+            if curvature <= 0.0:
+                continue
+            free = weights[j] - slope[j] / curvature
+            size = abs(free) - 1.0 / curvature
+            new = 0.0 if size <= 0.0 else (size if free > 0.0 else -size)
+            change = new - weights[j]
+            if change != 0.0:
+                weights[j] = new
+                worst = max(worst, abs(change) * curvature)
+                for i in range(n):
+                    slope[i] += change * hessian[j, i]
+        if worst <= tolerance:
+            if full:
+                return epoch + 1
+            full = True
+        else:
+            full = False
+    return max_epochs

@@ -1,0 +1,126 @@
+"""Linear support vector machines: one problem, four losses.
+
+    minimise   penalty(w) + sum_i cost_i * dist(x_i'w, [low_i, high_i])^power
+
+A row asks for a score inside its band: [1, inf) or (-inf, -1] in classification (hinge losses), [y - eps, y + eps] in
+regression (epsilon-insensitive losses).  `power` is 1 or 2, the penalty 1/2 |w|_2^2 or |w|_1.  The constant column of
+the intercept is penalised like the others; a larger constant (`scale`) weakens that.
+
+Which algorithm runs depends on the shape only; all of them end with the same kind of duality gap.
+"""
+
+import numpy as np
+from scipy.linalg import lapack
+
+from hyperplan._core.parallel import single_threaded_blas
+from hyperplan._core.status import Status
+from hyperplan._solvers.linear_svm_design import Design, Outcome
+from hyperplan._solvers.linear_svm_dual import coordinate_descent, joint_classes
+from hyperplan._solvers.linear_svm_interior import absolute_gap, interior_point
+from hyperplan._solvers.linear_svm_l1 import l1_newton
+from hyperplan._solvers.linear_svm_newton import newton_cg, newton_cholesky, squared_gap
+
+DIRECT_WIDTH = 2000  # columns up to which a system of that size is factorised in each step
+SPARSE_WORK = 2e9  # rows * columns^2 up to which sparse rows are worth a dense system
+ROTATE_ROWS = 2000  # with fewer rows than columns: rows up to which their Gram matrix is used (dense X)
+ROTATE_SPARSE_ROWS = 300  # the same for sparse X, whose products with vectors cost less
+SHARE_OF_TOL = 1e-2  # fast solvers aim lower than asked: their last step costs little and gains digits
+FINEST_GAP = 1e-12  # relative gaps below this are rounding
+
+
+def classification_band(signs):
+    """Bands of the hinge losses for labels -1 and +1."""
+    return np.where(signs > 0, 1.0, -np.inf), np.where(signs > 0, np.inf, -1.0)
+
+
+def fit_band(X, low, high, cost, *, power, l1=False, scale=0.0, tol=1e-4, max_iter=1000, seed=0):
+    """Solve one linear support vector machine on checked arrays.
+
+    Parameters
+    ----------
+    X : ndarray in C order or CSR matrix
+        Features.
+    low, high, cost : ndarray of shape (n,)
+        Band and cost of each row; rows of cost 0 are left out.
+    power : {1, 2}
+        Absolute or squared loss.
+    l1 : bool
+        Penalty |w|_1 (with power 2 only) instead of 1/2 |w|^2.
+    scale : float
+        Constant of the intercept column, 0 for no intercept.
+    tol : float
+        Relative duality gap asked for.
+    max_iter : int
+        Largest number of iterations.
+    seed : int
+        Seed of coordinate descent, the only method that draws anything.
+
+    Returns
+    -------
+    Outcome
+        Weights (the intercept's last), objective, gap, iterations, status.
+    """
+    if not cost.all():
+        kept = np.flatnonzero(cost)
+        X, low, high, cost = X[kept], low[kept], high[kept], cost[kept]
+    design, band = Design(X, scale), (low, high, cost)
+    options = {"target_gap": max(SHARE_OF_TOL * tol, FINEST_GAP), "max_iter": max_iter}
+    if power == 2:
+        options["target_gap"] = max(SHARE_OF_TOL * tol * min(tol, 1.0), 1e-20)  # quadratic convergence: digits are free
+    with single_threaded_blas():
+        if l1:
+            options["target_gap"] = max(SHARE_OF_TOL * tol, FINEST_GAP)
+            return l1_newton(design, band, **options)
+        direct = {1: interior_point, 2: newton_cholesky}[power]
+        if _is_narrow(design):
+            return direct(design, band, **options)
+        if design.n_rows < design.width and design.n_rows <= (ROTATE_SPARSE_ROWS if design.is_sparse else ROTATE_ROWS):
+            return _rotated(direct, design, band, power, options)
+        if power == 2:
+            return newton_cg(design, band, **options)
+        options["target_gap"] = max(0.1 * tol, FINEST_GAP)
+        return coordinate_descent(design, band, seed=seed, **options)
+
+
+def fit_joint(X, labels, cost, n_classes, *, scale=0.0, tol=1e-4, max_iter=1000, seed=0):
+    """Crammer and Singer's joint problem on checked arrays; the weights have shape (classes, columns)."""
+    kept = np.flatnonzero(cost)
+    if kept.size < cost.size:
+        X, labels, cost = X[kept], labels[kept], cost[kept]
+    options = {"target_gap": max(0.1 * tol, FINEST_GAP), "max_iter": max_iter, "seed": seed}
+    with single_threaded_blas():
+        return joint_classes(Design(X, scale), labels, cost, n_classes, **options)
+
+
+def _is_narrow(design):
+    """Whether a dense system with one unknown per column is the cheapest way."""
+    if design.n_rows < design.width // 2 or design.width > DIRECT_WIDTH:
+        return False
+    return not design.is_sparse or design.n_rows * design.width**2 <= SPARSE_WORK
+
+
+def _rotated(solver, design, band, power, options):
+    """Fewer rows than columns: solve in the span of the rows.
+
+    With K = X X' = L L' (Cholesky with pivoting) the rows of L have the same inner products as the rows of X, hence
+    the same machine; its weights are the rows of X combined with the same multipliers.
+    """
+    K = np.asarray((design.X @ design.X.T).todense() if design.is_sparse else design.X @ design.X.T, dtype=np.float64)
+    K += design.scale**2
+    factor, pivot, rank, _ = lapack.dpstrf(K, lower=1)
+    rows = np.empty((design.n_rows, max(rank, 1)))
+    rows[pivot - 1] = np.tril(factor)[:, : max(rank, 1)]
+    found = solver(Design(rows), band, **options)
+    weights = design.combine(found.pull)
+    scores = design.scores(weights)
+    if power == 2:
+        primal, gap = squared_gap(design, weights, scores, band)[:2]
+    else:
+        primal, gap = absolute_gap(design, weights, scores, found.pull, band)
+    return Outcome(weights, found.pull, primal, gap, found.n_iter, found.status)
+
+
+def worst(outcomes):
+    """The least fortunate status of several fits."""
+    bad = [outcome.status for outcome in outcomes if not outcome.status.ok]
+    return bad[0] if bad else Status.CONVERGED

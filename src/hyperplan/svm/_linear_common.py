@@ -1,0 +1,102 @@
+"""What the two linear support vector machines share: option checks, data, warnings, certificate."""
+
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+
+from hyperplan._base import ConvergenceWarning, Int, Real, check_finite, check_training, gap_certificate
+from hyperplan._solvers.linear_svm_design import Design
+
+FINEST_BOUND = 1e-10  # relative gaps below this are not told apart in double precision
+
+# (loss, penalty) -> the formulations that exist
+FORMULATIONS = {
+    ("hinge", "l2"): (True,),
+    ("squared_hinge", "l2"): (False, True),
+    ("squared_hinge", "l1"): (False,),
+    ("epsilon_insensitive", "l2"): (True,),
+    ("squared_epsilon_insensitive", "l2"): (False, True),
+}
+
+COMMON_PARAMS = {
+    "tol": Real(gt=0),
+    "C": Real(gt=0),
+    "intercept_scaling": Real(gt=0),
+    "max_iter": Int(ge=0),
+}
+
+
+def check_formulation(loss, penalty, dual):
+    """Raise for combinations that do not exist.  Which algorithm runs is decided by shapes, not by `dual`."""
+    allowed = FORMULATIONS.get((loss, penalty))
+    if allowed is None:
+        reason = f"The combination of penalty='{penalty}' and loss='{loss}' is not supported"
+    elif dual != "auto" and bool(dual) not in allowed:
+        reason = f"The combination of penalty='{penalty}' and loss='{loss}' are not supported when dual={dual}"
+    else:
+        return
+    raise ValueError(
+        f"Unsupported set of arguments: {reason}, Parameters: penalty={penalty!r}, loss={loss!r}, dual={dual!r}"
+    )
+
+
+def check_rows(estimator, X, y, sample_weight, **options):
+    """Checked data in row order.  One threaded product with X stands for the search for NaN and infinity."""
+    data = check_training(
+        estimator, X, y, sample_weight, accept_sparse="csr", order="C", ensure_all_finite=False, **options
+    )
+    X = data.X
+    if sp.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(Design(X).scores(np.ones(X.shape[1]))).all()
+    if not finite:
+        check_finite(estimator, X)
+    return data._replace(X=X)
+
+
+def certify(outcomes, tol):
+    """The duality gap of one or several independent fits, as one certificate."""
+    primal = float(sum(outcome.primal for outcome in outcomes))
+    gap = float(sum(outcome.gap for outcome in outcomes))
+    worst = max((o.gap / o.primal if o.primal > 0 else 0.0 for o in outcomes), default=0.0)
+    if not np.isfinite(gap):
+        primal, gap, worst = np.nan, np.nan, np.nan
+    certificate = gap_certificate(
+        primal,
+        primal - gap,
+        max(tol, FINEST_BOUND),
+        primal if primal > 0 else 1.0,
+        reference="Boyd, Vandenberghe (2004), Convex Optimization, section 5.5; Hsieh et al. (2008), ICML",
+        n_iter=max(o.n_iter for o in outcomes),
+        fits=len(outcomes),
+    )
+    # the difference of two large sums has lost the digits of a small gap: keep the one the solver measured
+    return type(certificate)(**{**vars(certificate), "value": worst})
+
+
+def warn_unless_certified(estimator, certificate):
+    """A `ConvergenceWarning` that says how far the fit may be from the optimum."""
+    if certificate.holds:
+        return
+    advice = (
+        "raise max_iter" if certificate.details["n_iter"] >= estimator.max_iter else "scale the features or lower C"
+    )
+    warnings.warn(
+        f"{type(estimator).__name__} failed to converge: after {certificate.details['n_iter']} iterations the objective "
+        f"is at most {certificate.value:.2g} (relative) above its minimum, tol asks for {certificate.bound:.2g}. "
+        f"To do: {advice}.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
+
+
+def report(estimator, outcomes):
+    """Lines for ``verbose``."""
+    for number, outcome in enumerate(outcomes):
+        print(
+            f"[{type(estimator).__name__}] fit {number + 1}/{len(outcomes)}: {outcome.status.name.lower()} after "
+            f"{outcome.n_iter} iterations, objective {outcome.primal:.8g}, duality gap {outcome.gap:.2g}"
+        )
