@@ -7,6 +7,7 @@ from sklearn.base import (
     MetaEstimatorMixin,
     MultiOutputMixin,
     OneToOneFeatureMixin,
+    OutlierMixin,
     RegressorMixin,
     TransformerMixin,
     clone,
@@ -14,10 +15,16 @@ from sklearn.base import (
     is_regressor,
 )
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
-from sklearn.model_selection import check_cv
+from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
+from sklearn.model_selection import GridSearchCV, check_cv
 from sklearn.utils import Bunch, check_array, check_consistent_length
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import type_of_target
 
+from hyperplan._base.holdout import holdout_split
 from hyperplan._base.labels import Labels, class_weighted, encode_labels
 from hyperplan._base.linear import LinearClassifierMixin, LinearRegressorMixin, SparseCoefMixin, linear_scores
 from hyperplan._base.params import (

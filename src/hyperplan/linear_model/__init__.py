@@ -10,11 +10,16 @@ from hyperplan.linear_model._least_squares import LinearRegression
 from hyperplan.linear_model._logistic import LogisticRegression
 from hyperplan.linear_model._logistic_cv import LogisticRegressionCV
 from hyperplan.linear_model._ordinal import OrdinalRegression
+from hyperplan.linear_model._perceptron import Perceptron, perceptron, update_weight
 from hyperplan.linear_model._probit import ProbitRegression
+from hyperplan.linear_model._quantile import QuantileRegressor
 from hyperplan.linear_model._ridge import Ridge
 from hyperplan.linear_model._ridge_classifier import RidgeClassifier, RidgeClassifierCV
 from hyperplan.linear_model._ridge_cv import RidgeCV
 from hyperplan.linear_model._ridge_regression import ridge_regression
+from hyperplan.linear_model._sgd_classifier import SGDClassifier
+from hyperplan.linear_model._sgd_one_class import SGDOneClassSVM
+from hyperplan.linear_model._sgd_regressor import SGDRegressor
 
 __all__ = [
     "BestSubset",
@@ -29,14 +34,21 @@ __all__ = [
     "LogisticRegression",
     "LogisticRegressionCV",
     "OrdinalRegression",
+    "Perceptron",
     "PoissonRegressor",
     "ProbitRegression",
+    "QuantileRegressor",
     "Ridge",
     "RidgeCV",
     "RidgeClassifier",
     "RidgeClassifierCV",
+    "SGDClassifier",
+    "SGDOneClassSVM",
+    "SGDRegressor",
     "TweedieRegressor",
     "enet_path",
     "lasso_path",
+    "perceptron",
     "ridge_regression",
+    "update_weight",
 ]

@@ -100,9 +100,11 @@ def fit_ridge(estimator, X, Y, weight):
     if learn and estimator.max_iter is None and estimator.tol > 1e-4:
         warnings.warn(
             '"sag" solver requires many iterations to fit an intercept with sparse inputs. Either set the solver to '
-            '"auto" or "sparse_cg", or set a low "tol" and a high "max_iter" (especially if inputs are not standardized).',
+            '"auto" or "sparse_cg", or set a low "tol" and a high "max_iter" (above all without standardized inputs).',
             stacklevel=3,
         )
+    elif learn:  # the implicitly centred problem is solved instead: exact, and no slow intercept
+        solver, learn = "auto", False
     seed = seed_from(estimator.random_state) if solver in ("sag", "saga") else 0
     alpha = penalties(estimator.alpha, Y.shape[1])
     problem = RidgeProblem(X, Y, weight, alpha, center, estimator.tol, estimator.max_iter, seed, learn)

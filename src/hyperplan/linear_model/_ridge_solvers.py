@@ -65,12 +65,13 @@ def solve_cholesky(problem) -> RidgeFit:
         fit = least_squares(problem.X, problem.Y, problem.weight, center=problem.center, tol=0.0)
         solver = "cholesky" if fit.factor is not None else "svd"
         return RidgeFit(fit.coef, fit.x_mean, fit.y_mean, solver, fit.optimality, fit.status)
-    return (_primal if d <= n else _dual)(problem)
+    return (primal_fit if d <= n else dual_fit)(problem)
 
 
-def _primal(problem):
+def primal_fit(problem, m=None) -> RidgeFit:
+    """``(Xc'Xc + alpha I) coef = Xc'yc``; `m` are the moments when the caller has them."""
     X, Y, weight, alpha = problem.X, problem.Y, problem.weight, problem.alpha
-    m = moments(X, Y, weight, center=problem.center)
+    m = moments(X, Y, weight, center=problem.center) if m is None else m
     if not m.finite or underflows(X, np.diagonal(m.gram)):
         return _failed(problem, m.x_mean, m.y_mean)
     penalties = np.unique(alpha)
@@ -115,10 +116,10 @@ def centred_targets(Y, weight, center):
     return root, y_mean, root[:, None] * (Y - y_mean)
 
 
-def _dual(problem):
-    """``coef = Xc' (Xc Xc' + alpha I)^-1 yc``."""
+def dual_fit(problem, K=None) -> RidgeFit:
+    """``coef = Xc' (Xc Xc' + alpha I)^-1 yc``; `K` is the row Gram matrix when the caller has it (overwritten)."""
     X, weight, alpha = problem.X, problem.weight, problem.alpha
-    K = row_gram(X, weight, center=problem.center)
+    K = row_gram(X, weight, center=problem.center) if K is None else K
     root, y_mean, target = centred_targets(problem.Y, weight, problem.center)
     gram = K.gram
     if not np.isfinite(np.diagonal(gram)).all() or underflows(X, np.diagonal(gram)):
