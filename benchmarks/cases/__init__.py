@@ -1,0 +1,1 @@
+"""One module per family; each has a table `CASES` of workloads."""
