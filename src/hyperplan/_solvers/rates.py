@@ -41,10 +41,10 @@ def gradient_bound(constants, accuracy):
         return None
     scale = constants.smoothness * constants.radius**2 / (2.0 * accuracy)
     bound = _iterations(scale)
-    if constants.strong_convexity and scale > 0.0:
+    if constants.strong_convexity:
         ratio = min(constants.strong_convexity / constants.smoothness, 1.0)
-        linear = _iterations(math.log(scale) / -math.log1p(-ratio)) if 0.0 < ratio < 1.0 and scale > 1.0 else 1
-        bound = min(bound, linear + 1)
+        linear = math.ceil(math.log(scale) / -math.log1p(-ratio)) if ratio < 1.0 < scale else 1
+        bound = linear + 1 if bound is None else min(bound, linear + 1)
     return bound
 
 

@@ -35,11 +35,11 @@ from hyperplan._base import (
     check_training,
 )
 from hyperplan._core.memory import require_memory
-from hyperplan._core.parallel import spans, thread_map
+from hyperplan._core.parallel import single_threaded_blas, spans, thread_map
 from hyperplan.linear_model._best_subset_kernels import lowest_open_bound, open_node, search_subsets
 
 CHUNK_ROWS = 4096
-JITTER = 1e-7  # a ridge of JITTER^2 on unit columns makes every factor regular; it moves an RSS by about 1e-14
+JITTER = 1e-9  # a ridge of JITTER^2 on unit columns makes every factor regular; it moves an RSS by about 1e-18
 SLACK = 1e-12  # share of the total sum of squares below which two subsets count as equal
 BURST = 1000  # nodes per kernel call, so that Ctrl-C is heard
 SEARCH_WORK = 2e10  # operations of a search by default: a node with d columns takes about d^3
@@ -169,7 +169,7 @@ def residual_share(A, z, columns):
 
 
 def search(A, z, columns, price, largest, max_nodes):
-    """Branch and bound from a first subset: (columns, criterion, lower bound, nodes, exhausted)."""
+    """Branch and bound from a first subset: (columns, lower bound, nodes, exhausted)."""
     d = A.shape[1]
     levels = max(d, 1)
     factor = np.zeros((levels, d + 1, d + 1))
@@ -192,38 +192,45 @@ def search(A, z, columns, price, largest, max_nodes):
         budget = int(min(BURST, max_nodes - counts[1]))
         exhausted = search_subsets(factor, shape, rss, order, costs, limits, budget, *state)
     lower = float(best[0]) if exhausted else lowest_open_bound(shape, rss, costs, limits, counts, best)
-    return np.sort(best_columns[: counts[0]]), float(best[0]), lower, int(counts[1]), exhausted
+    return np.sort(best_columns[: counts[0]]), lower, int(counts[1]), exhausted
 
 
 def best_subset(X, y, weight, *, n_features, alpha, fit_intercept, method, max_nodes) -> Solution:
     """Solve on checked arrays; `n_features` is the budget k."""
     d = X.shape[1]
     require_memory(40.0 * (d + 1) ** 2, "The triangular factor of all columns", "select features beforehand")
-    data = reduce_problem(X, y, weight, fit_intercept)
-    with np.errstate(over="ignore", under="ignore", divide="ignore"):
-        unit = np.square(np.float64(data.y_scale)) / (2.0 * data.total_weight)  # objective of the empty model
-        price = float(alpha / unit) if alpha > 0.0 else 0.0
-    usable = np.flatnonzero(data.scale > 0.0)
-    A, largest = np.ascontiguousarray(data.A[:, usable]), min(n_features, usable.size)
-    gram = A.T @ A + JITTER**2 * np.eye(usable.size)
-    chosen = swap_columns(gram, A.T @ data.z, forward_selection(gram, A.T @ data.z, price, largest), price)
-    criterion = residual_share(A, data.z, chosen) + (price * len(chosen) if len(chosen) else 0.0)
-    lower, n_nodes, status = residual_share(A, data.z, np.arange(usable.size)), 0, Status.CONVERGED
-    if data.y_scale == 0.0 or largest == 0:
-        chosen, lower, status = chosen[:0], criterion, Status.EXACT
-    elif method == "exact" and usable.size <= LARGEST_TREE:
-        chosen, criterion, lower, n_nodes, done = search(A, data.z, chosen, price, largest, max_nodes)
-        status = Status.EXACT if done else Status.MAX_ITER
-    elif method == "exact":
-        status = Status.MAX_ITER
-    part = la.lstsq(data.A[:, usable[chosen]], data.z, check_finite=False)[0] if len(chosen) else np.zeros(0)
+    with single_threaded_blas():
+        data = reduce_problem(X, y, weight, fit_intercept)
+        with np.errstate(over="ignore", under="ignore", divide="ignore"):
+            unit = np.square(np.float64(data.y_scale)) / (2.0 * data.total_weight)  # objective of the empty model
+            price = float(alpha / unit) if alpha > 0.0 else 0.0
+        usable = np.flatnonzero(data.scale > 0.0)
+        A = np.ascontiguousarray(data.A[:, usable])
+        budget = min(n_features, usable.size) if data.y_scale > 0.0 else 0
+        chosen, lower, n_nodes, status = choose_columns(A, data.z, price, budget, method, max_nodes)
+        part = la.lstsq(A[:, chosen], data.z, check_finite=False)[0] if len(chosen) else np.zeros(0)
+    left = data.z - A[:, chosen] @ part
+    share = float(left @ left) + (price * len(chosen) if len(chosen) else 0.0)
+    lower = share if status is Status.EXACT else min(lower, share)
     coef, support = np.zeros(d), usable[chosen]
     coef[support] = part * (data.y_scale / data.scale[support])
-    lower = criterion if status is Status.EXACT else min(lower, criterion)
-    objective, bound = (float(share * unit) if share > 0.0 else 0.0 for share in (criterion, lower))
-    certificate = _certificate(objective, bound, criterion - lower, status, n_nodes)
+    objective, bound = (float(value * unit) if value > 0.0 else 0.0 for value in (share, lower))
+    certificate = _certificate(objective, bound, share - lower, status, n_nodes)
     intercept = float(data.y_mean - data.x_mean @ coef)
     return Solution(coef, intercept, support, objective, bound, n_nodes, status, certificate)
+
+
+def choose_columns(A, z, price, budget, method, max_nodes):
+    """Unit columns to keep: (columns, lower bound of the criterion, nodes, status)."""
+    if budget == 0:
+        return np.zeros(0, dtype=np.intp), 0.0, 0, Status.EXACT
+    gram, moments = A.T @ A, A.T @ z
+    chosen = swap_columns(gram, moments, forward_selection(gram, moments, price, budget), price)
+    if method == "exact" and A.shape[1] <= LARGEST_TREE:
+        chosen, lower, n_nodes, done = search(A, z, chosen, price, budget, max_nodes)
+        return chosen, lower, n_nodes, Status.EXACT if done else Status.MAX_ITER
+    everything = residual_share(A, z, np.arange(A.shape[1]))
+    return chosen, everything, 0, Status.MAX_ITER if method == "exact" else Status.CONVERGED
 
 
 def _certificate(objective, lower, gap, status, n_nodes):
