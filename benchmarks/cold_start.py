@@ -2,8 +2,8 @@
 
     python benchmarks/cold_start.py [Estimator ...] [--no-empty]
 
-Columns: the first fit (import included) with scikit-learn, with hyperplan and a filled kernel cache, and with hyperplan and
-an empty one.  Run `hyperplan warmup` before.
+Columns: the first fit (import included) with scikit-learn, with hyperplan and a filled kernel cache, and with
+hyperplan and an empty one.  Run `hyperplan warmup` before.
 """
 
 import argparse

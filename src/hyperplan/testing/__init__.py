@@ -1,0 +1,5 @@
+"""For tests of hyperplan and of what is built on it."""
+
+from hyperplan.testing._discovery import all_estimators
+
+__all__ = ["all_estimators"]
