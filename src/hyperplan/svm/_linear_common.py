@@ -81,13 +81,11 @@ def warn_unless_certified(estimator, certificate):
     """A `ConvergenceWarning` that says how far the fit may be from the optimum."""
     if certificate.holds:
         return
-    advice = (
-        "raise max_iter" if certificate.details["n_iter"] >= estimator.max_iter else "scale the features or lower C"
-    )
+    n_iter = certificate.details["n_iter"]
+    advice = "raise max_iter or tol" if n_iter >= estimator.max_iter else "scale the features or lower C"
     warnings.warn(
-        f"{type(estimator).__name__} failed to converge: after {certificate.details['n_iter']} iterations the objective "
-        f"is at most {certificate.value:.2g} (relative) above its minimum, tol asks for {certificate.bound:.2g}. "
-        f"To do: {advice}.",
+        f"{type(estimator).__name__} failed to converge: after {n_iter} iterations the objective is at most "
+        f"{certificate.value:.2g} (relative) above its minimum, tol asks for {certificate.bound:.2g}; {advice}.",
         ConvergenceWarning,
         stacklevel=3,
     )

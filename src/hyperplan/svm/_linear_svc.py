@@ -3,8 +3,8 @@
     minimise   pen(w, v) + sum_i C_i * loss(s_i (x_i'w + b)),   b = intercept_scaling * v
 
 with s_i = -1 or +1, C_i = C times sample and class weight, loss(m) = max(0, 1 - m) or its square, pen = 1/2 |(w, v)|^2
-or |(w, v)|_1.  The weight v of the intercept is penalised too; a larger `intercept_scaling` weakens that.  More than two
-classes: one machine per class against the rest, or Crammer and Singer's joint problem
+or |(w, v)|_1.  The weight v of the intercept is penalised too; a larger `intercept_scaling` weakens that.  With more
+than two classes: one machine per class against the rest, or Crammer and Singer's joint problem
 
     minimise   1/2 sum_k |(w_k, v_k)|^2 + sum_i C_i max_k (1[k != y_i] + f_k(x_i) - f_{y_i}(x_i)).
 

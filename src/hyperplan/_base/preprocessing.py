@@ -1,0 +1,37 @@
+"""scikit-learn's transformers that need no numerics of ours, and the two classes that ours extend."""
+
+# ruff: noqa: F401  (re-exports)
+from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    KBinsDiscretizer,
+    KernelCenterer,
+    LabelBinarizer,
+    LabelEncoder,
+    MaxAbsScaler,
+    MinMaxScaler,
+    MultiLabelBinarizer,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    SplineTransformer,
+    TargetEncoder,
+    add_dummy_feature,
+    binarize,
+    label_binarize,
+    maxabs_scale,
+    minmax_scale,
+    normalize,
+    power_transform,
+    quantile_transform,
+    robust_scale,
+    scale,
+)
+from sklearn.preprocessing import PolynomialFeatures as ReferencePolynomialFeatures
+from sklearn.preprocessing import StandardScaler as ReferenceStandardScaler
+
+__all__ = [name for name in dir() if not name.startswith("_")]
