@@ -62,15 +62,10 @@ def run(family: str | None) -> int:
 
 
 def estimators() -> dict[str, type]:
-    """``{"family.Class": class}`` for every estimator that a family exports."""
-    found = {}
-    for family in FAMILIES:
-        module = importlib.import_module(f"hyperplan.{family}")
-        for name in getattr(module, "__all__", ()):
-            thing = getattr(module, name)
-            if inspect.isclass(thing) and hasattr(thing, "fit") and not inspect.isabstract(thing):
-                found[f"{family}.{name}"] = thing
-    return found
+    """``{"family.Class": class}`` for every estimator of the package."""
+    from hyperplan.testing import all_estimators
+
+    return {f"{cls.__module__.split('.')[1]}.{name}": cls for name, cls in all_estimators()}
 
 
 def selected(family: str | None) -> list[str]:

@@ -8,7 +8,7 @@ TYPES = ("classifier", "regressor", "transformer", "cluster", "outlier_detector"
 
 
 def all_estimators(type_filter=None):
-    """Every estimator that a family exports.
+    """Every estimator with an algorithm of ours that a family exports; re-exported ones of scikit-learn do not count.
 
     Parameters
     ----------
@@ -33,7 +33,8 @@ def all_estimators(type_filter=None):
         module = importlib.import_module(f"hyperplan.{family}")
         for name in getattr(module, "__all__", ()):
             thing = getattr(module, name)
-            if inspect.isclass(thing) and hasattr(thing, "fit") and hasattr(thing, "get_params"):
+            is_estimator = inspect.isclass(thing) and hasattr(thing, "fit") and hasattr(thing, "get_params")
+            if is_estimator and thing.__module__.startswith("hyperplan."):
                 found[name] = thing
     return sorted((name, cls) for name, cls in found.items() if type_filter is None or _is_a(cls, type_filter))
 
