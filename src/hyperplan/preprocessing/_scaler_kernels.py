@@ -2,8 +2,8 @@
 
 X is C-ordered, float32 or float64; kernels named `line_...` take the transpose of an F-ordered array, one line per
 column.  Moments are taken over panels of rows small enough to stay in cache, twice each
-(mean, then squared deviations), and merged: as accurate as two passes over memory.  Deviations from the first row are
-summed, so that constant columns have variance zero exactly.
+(mean, then squared deviations), and merged: as accurate as two passes over memory.  All sums
+are about a `shift` near the data: large means cost no digits, and constant columns have variance zero exactly.
 """
 
 import math
@@ -17,30 +17,28 @@ LINE_PANEL = 2048
 
 
 @fast_kernel
-def panel_moments(X, first, last, shift, mean, square):  # shift, mean, square OUT, of rows first..last-1
+def panel_moments(X, shift, first, last, mean, square):  # mean, square OUT, of rows first..last-1
     count = last - first
     d = X.shape[1]
     for j in range(d):
-        shift[j] = X[first, j]
         mean[j] = 0.0
         square[j] = 0.0
     for i in range(first, last):
         for j in range(d):
             mean[j] += X[i, j] - shift[j]
     for j in range(d):
-        mean[j] = shift[j] + mean[j] / count
+        mean[j] /= count
     for i in range(first, last):
         for j in range(d):
-            deviation = X[i, j] - mean[j]
+            deviation = X[i, j] - shift[j] - mean[j]
             square[j] += deviation * deviation
     return float(count)
 
 
 @fast_kernel
-def weighted_panel_moments(X, weight, first, last, shift, mean, square):  # shift, mean, square OUT
+def weighted_panel_moments(X, weight, shift, first, last, mean, square):  # mean, square OUT
     d = X.shape[1]
     for j in range(d):
-        shift[j] = X[first, j]
         mean[j] = 0.0
         square[j] = 0.0
     total = 0.0
@@ -49,10 +47,10 @@ def weighted_panel_moments(X, weight, first, last, shift, mean, square):  # shif
         for j in range(d):
             mean[j] += weight[i] * (X[i, j] - shift[j])
     for j in range(d):
-        mean[j] = shift[j] + mean[j] / total if total > 0.0 else 0.0
+        mean[j] = mean[j] / total if total > 0.0 else 0.0
     for i in range(first, last):
         for j in range(d):
-            deviation = X[i, j] - mean[j]
+            deviation = X[i, j] - shift[j] - mean[j]
             square[j] += weight[i] * deviation * deviation
     return total
 
@@ -71,55 +69,54 @@ def merge_moments(total, part_total, part_mean, part_square, mean, square):  # m
 
 
 @kernel
-def block_moments(X, weight, mean, square):  # mean, square OUT; weight is empty for equal weights
-    """Weight, mean and sum of squared deviations of each column; returns the weight."""
+def block_moments(X, weight, shift, mean, square):  # mean, square OUT; weight is empty for equal weights
+    """Mean above the shift and sum of squared deviations of each column; returns the weight."""
     d = X.shape[1]
-    shift, part_mean, part_square = np.empty(d), np.empty(d), np.empty(d)
+    part_mean, part_square = np.empty(d), np.empty(d)
     mean[:] = 0.0
     square[:] = 0.0
     total = 0.0
     for first in range(0, X.shape[0], PANEL_ROWS):
         last = min(first + PANEL_ROWS, X.shape[0])
         if weight.shape[0]:
-            part = weighted_panel_moments(X, weight, first, last, shift, part_mean, part_square)
+            part = weighted_panel_moments(X, weight, shift, first, last, part_mean, part_square)
         else:
-            part = panel_moments(X, first, last, shift, part_mean, part_square)
+            part = panel_moments(X, shift, first, last, part_mean, part_square)
         total = merge_moments(total, part, part_mean, part_square, mean, square)
     return total
 
 
 @fast_kernel
-def line_panel(line, weight, first, last):
+def line_panel(line, weight, shift, first, last):
     """Weight, mean and squared deviations of part of one line."""
     total = 0.0
     mean = 0.0
     square = 0.0
-    shift = float(line[first])
     if weight.shape[0]:
         for i in range(first, last):
             total += weight[i]
             mean += weight[i] * (line[i] - shift)
-        mean = shift + mean / total if total > 0.0 else 0.0
+        mean = mean / total if total > 0.0 else 0.0
         for i in range(first, last):
-            square += weight[i] * (line[i] - mean) * (line[i] - mean)
+            square += weight[i] * (line[i] - shift - mean) * (line[i] - shift - mean)
     else:
         total = float(last - first)
         for i in range(first, last):
             mean += line[i] - shift
-        mean = shift + mean / total
+        mean /= total
         for i in range(first, last):
-            square += (line[i] - mean) * (line[i] - mean)
+            square += (line[i] - shift - mean) * (line[i] - shift - mean)
     return total, mean, square
 
 
 @kernel
-def line_moments(lines, weight, mean, square):  # lines C-ordered, one per column; mean, square OUT
+def line_moments(lines, weight, shift, mean, square):  # lines C-ordered, one per column; mean, square OUT
     total = 0.0
     for j in range(lines.shape[0]):
         total, mean[j], square[j] = 0.0, 0.0, 0.0
         for first in range(0, lines.shape[1], LINE_PANEL):
             last = min(first + LINE_PANEL, lines.shape[1])
-            part, part_mean, part_square = line_panel(lines[j], weight, first, last)
+            part, part_mean, part_square = line_panel(lines[j], weight, shift[j], first, last)
             if part > 0.0:
                 new_total = total + part
                 difference = part_mean - mean[j]

@@ -37,21 +37,23 @@ def column_moments(X, weight=None):
     """
     weight = np.empty(0) if weight is None else weight
     total, mean, square = 0.0, np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    shift = np.median(X[[0, X.shape[0] // 2, -1]], axis=0).astype(np.float64)  # one of three values: no rounding
     if not X.flags.c_contiguous:
         lines = X.T
 
         def some_columns(block):
-            return line_moments(lines[block], weight, mean[block], square[block])
+            return line_moments(lines[block], weight, shift[block], mean[block], square[block])
 
-        return thread_map(some_columns, line_blocks(lines))[0], mean, square
+        total = thread_map(some_columns, line_blocks(lines))[0]
+        return total, shift + mean, square
 
     def some_rows(block):
         part_mean, part_square = np.empty(X.shape[1]), np.empty(X.shape[1])
-        return block_moments(X[block], weight[block], part_mean, part_square), part_mean, part_square
+        return block_moments(X[block], weight[block], shift, part_mean, part_square), part_mean, part_square
 
     for part in thread_map(some_rows, line_blocks(X)):
         total = merge_moments(total, *part, mean, square)
-    return total, mean, square
+    return total, shift + mean, square
 
 
 def scale_from_variance(variance, mean, total):
@@ -84,7 +86,7 @@ class StandardScaler(ReferenceStandardScaler):
         Means.
     var_ : ndarray of shape (n_features,) or None
         Variances (divided by the number of rows).
-    n_samples_seen_ : int or ndarray of shape (n_features,)
+    n_samples_seen_ : float, int or ndarray of shape (n_features,)
         Number of rows, or their total weight; per column where values are missing.
     n_features_in_ : int
         Number of features seen by `fit`.
@@ -131,16 +133,14 @@ class StandardScaler(ReferenceStandardScaler):
         weight = check_weight(sample_weight, rows, allow_negative=True)
         with np.errstate(all="ignore"):
             total, mean, square = column_moments(rows, weight)
-            is_count = weight is None
             if not first_call:
                 part, seen = (total, mean, square), float(self.n_samples_seen_)
                 mean = np.array(self.mean_, dtype=np.float64)
                 square = np.zeros_like(mean) if self.var_ is None else self.var_ * seen
                 total = merge_moments(seen, *part, mean, square)
-                is_count = is_count and isinstance(self.n_samples_seen_, np.integer)
         if not (total > 0 and np.isfinite(mean).all() and np.isfinite(square).all()):
             return super().partial_fit(X, y, sample_weight)  # missing values or infinities: column by column
-        self.n_samples_seen_ = np.int64(round(total)) if is_count else rows.dtype.type(total)
+        self.n_samples_seen_ = np.float64(total)
         self.mean_ = mean
         self.var_ = square / total if self.with_std else None
         self.scale_ = scale_from_variance(self.var_, mean, total) if self.with_std else None
