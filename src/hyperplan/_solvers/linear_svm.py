@@ -64,10 +64,12 @@ def fit_band(X, low, high, cost, *, power, l1=False, scale=0.0, tol=1e-4, max_it
         kept = np.flatnonzero(cost)
         X, low, high, cost = X[kept], low[kept], high[kept], cost[kept]
     design, band = Design(X, scale), (low, high, cost)
+    if not ((low > 0.0) | (high < 0.0)).any():  # score 0 is inside every band
+        return Outcome(np.zeros(design.width), np.zeros(design.n_rows), 0.0, 0.0, 0, Status.CONVERGED)
     options = {"target_gap": max(SHARE_OF_TOL * tol, FINEST_GAP), "max_iter": max_iter}
     if power == 2:
         options["target_gap"] = max(SHARE_OF_TOL * tol * min(tol, 1.0), 1e-20)  # quadratic convergence: digits are free
-    with single_threaded_blas():
+    with single_threaded_blas(), np.errstate(all="ignore"):  # overflow ends in a status, not in warnings
         if l1:
             options["target_gap"] = max(SHARE_OF_TOL * tol, FINEST_GAP)
             return l1_newton(design, band, **options)
@@ -88,7 +90,7 @@ def fit_joint(X, labels, cost, n_classes, *, scale=0.0, tol=1e-4, max_iter=1000,
     if kept.size < cost.size:
         X, labels, cost = X[kept], labels[kept], cost[kept]
     options = {"target_gap": max(0.1 * tol, FINEST_GAP), "max_iter": max_iter, "seed": seed}
-    with single_threaded_blas():
+    with single_threaded_blas(), np.errstate(all="ignore"):
         return joint_classes(Design(X, scale), labels, cost, n_classes, **options)
 
 
@@ -118,9 +120,3 @@ def _rotated(solver, design, band, power, options):
     else:
         primal, gap = absolute_gap(design, weights, scores, found.pull, band)
     return Outcome(weights, found.pull, primal, gap, found.n_iter, found.status)
-
-
-def worst(outcomes):
-    """The least fortunate status of several fits."""
-    bad = [outcome.status for outcome in outcomes if not outcome.status.ok]
-    return bad[0] if bad else Status.CONVERGED

@@ -41,21 +41,27 @@ from hyperplan.svm._linear_common import (
 )
 
 
-def one_against_rest(X, codes, n_classes, cost, **options):
-    """One outcome per class, or a single one (for the second class) when there are two."""
+def one_against_rest(X, codes, n_classes, cost, factor, **options):
+    """One outcome per class, or a single one (for the second class) when there are two.
+
+    With more than two classes a class weight multiplies the cost of its own rows in its own machine; in the others
+    they are part of the rest and count once.
+    """
 
     def fit_class(positive):
-        low, high = classification_band(np.where(codes == positive, 1.0, -1.0))
-        return fit_band(X, low, high, cost, **options)
+        is_own = codes == positive
+        low, high = classification_band(np.where(is_own, 1.0, -1.0))
+        own_cost = cost * factor if n_classes == 2 else np.where(is_own, cost * factor, cost)
+        return fit_band(X, low, high, own_cost, **options)
 
     positives = [1] if n_classes == 2 else range(n_classes)
     outcomes = thread_map(fit_class, positives) if len(positives) > 1 else [fit_class(1)]
     return outcomes, np.stack([outcome.weights for outcome in outcomes])
 
 
-def joint(X, codes, n_classes, cost, **options):
+def joint(X, codes, n_classes, cost, factor, **options):
     """Crammer and Singer's machine; with two classes its two vectors are folded into their difference."""
-    outcome = fit_joint(X, codes, cost, n_classes, **options)
+    outcome = fit_joint(X, codes, cost * factor, n_classes, **options)
     weights = outcome.weights
     return [outcome], weights[1:] - weights[:1] if n_classes == 2 else weights
 
@@ -98,7 +104,8 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
     intercept_scaling : float, default=1
         The constant appended to each row for the intercept; its weight is penalised.
     class_weight : dict or 'balanced', default=None
-        Factors of C per class; 'balanced' makes all classes weigh the same.
+        Factors of C per class; 'balanced' makes all classes weigh the same.  In one-against-rest machines of more
+        than two classes the factor of a class acts on its own rows in its own machine, as in liblinear.
     verbose : int, default=0
         Print a line per fit.
     random_state : int, RandomState instance or None, default=None
@@ -204,14 +211,14 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
         data = check_rows(self, X, y, sample_weight)  # 2 data
         labels = encode_labels(data.y, estimator_name="This solver")
         class_weight = balanced(self.class_weight, labels, data.weight)
-        weight = class_weighted(data.weight, class_weight, labels, data.y)
-        cost = np.full(data.X.shape[0], float(self.C)) if weight is None else self.C * weight
+        factor = class_weighted(np.ones(data.X.shape[0]), class_weight, labels, data.y)
+        cost = np.full(data.X.shape[0], float(self.C)) if data.weight is None else self.C * data.weight
         scale = float(self.intercept_scaling) if self.fit_intercept else 0.0
         options = {"scale": scale, "tol": self.tol, "max_iter": self.max_iter, "seed": seed_from(self.random_state)}
         if not is_joint:
             options |= {"power": 1 if self.loss == "hinge" else 2, "l1": self.penalty == "l1"}
         method = joint if is_joint else one_against_rest  # 3 maths
-        outcomes, weights = method(data.X, labels.codes, labels.classes.size, cost, **options)
+        outcomes, weights = method(data.X, labels.codes, labels.classes.size, cost, factor, **options)
         certificate = certify(outcomes, self.tol)
         if self.verbose:
             report(self, outcomes)

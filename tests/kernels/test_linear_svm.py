@@ -1,0 +1,154 @@
+"""Kernels of the linear support vector machines against NumPy twins, at the sizes where blocks begin and end."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from hyperplan._core.arrays import compressed
+from hyperplan._core.rng import kernel_state
+from hyperplan._solvers import _linear_svm_dual_kernels as dual
+from hyperplan._solvers import _linear_svm_kernels as kernels
+from hyperplan._solvers.linear_svm_design import MIN_BLOCK, PANEL_ROWS, Design
+from hyperplan._solvers.linear_svm_newton import ActiveGram, newton_cg, newton_cholesky
+
+SIZES = [1, 2, 3, 4, 5, PANEL_ROWS - 1, PANEL_ROWS, PANEL_ROWS + 1, 3 * PANEL_ROWS + 7]
+
+
+def problem(n, d=5, dtype=np.float64, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((n, d)).astype(dtype)
+    X[rng.random((n, d)) < 0.3] = 0.0
+    low = np.where(rng.random(n) < 0.5, rng.standard_normal(n), -np.inf)
+    high = np.where(
+        np.isfinite(low), np.where(rng.random(n) < 0.5, low + rng.random(n), np.inf), rng.standard_normal(n)
+    )
+    return X, (low, high, rng.uniform(0.1, 2.0, n)), rng
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("scale", [0.0, 2.5])
+def test_design_products(n, dtype, sparse, scale):
+    X, _, rng = problem(n, dtype=dtype)
+    full = np.hstack([X, np.full((n, 1), scale)]) if scale else X.astype(np.float64)
+    design = Design(sp.csr_array(X) if sparse else X, scale)
+    w, pull = rng.standard_normal(design.width), rng.standard_normal(n) * (rng.random(n) < 0.7)
+    # sums of at most a few thousand terms in float64: 1e-11 is far above their rounding
+    np.testing.assert_allclose(design.scores(w), full @ w, atol=1e-11)
+    np.testing.assert_allclose(design.combine(pull), full.T @ pull, atol=1e-11)
+    np.testing.assert_allclose(design.norms(), (full.astype(np.float64) ** 2).sum(axis=1), rtol=1e-12)
+    rows = np.flatnonzero(rng.random(n) < 0.6)
+    weight, extra = rng.random(rows.size), rng.standard_normal(rows.size)
+    z = np.hstack([full[rows], extra[:, None]])
+    np.testing.assert_allclose(design.gram(rows, weight, extra), (z.T * weight) @ z, atol=1e-10)
+
+
+def test_design_with_several_blocks():
+    X, _, rng = problem(3 * MIN_BLOCK + 7, d=20)
+    design, w, pull = Design(X), rng.standard_normal(20), rng.standard_normal(X.shape[0])
+    assert len(design.blocks) > 1
+    np.testing.assert_allclose(design.scores(w), X @ w, atol=1e-11)
+    np.testing.assert_allclose(design.combine(pull), X.T @ pull, atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 513])
+def test_band_sums(n):
+    _, (low, high, cost), rng = problem(max(n, 1))
+    low, high, cost = low[:n], high[:n], cost[:n]
+    scores, direction = rng.standard_normal(n), rng.standard_normal(n)
+    miss = np.maximum(np.maximum(low - scores, scores - high), 0.0)
+    assert kernels.squared_band(scores, low, high, cost) == pytest.approx((cost * miss**2).sum(), rel=1e-12)
+    assert kernels.absolute_band(scores, low, high, cost) == pytest.approx((cost * miss).sum(), rel=1e-12)
+    codes = np.empty(n, dtype=np.int8)
+    kernels.band_codes(scores, low, high, codes)
+    np.testing.assert_array_equal(codes, np.where(scores < low, -1, np.where(scores > high, 1, 0)))
+    pull = np.empty(n)
+    kernels.squared_band_pull(scores, low, high, cost, pull)
+    np.testing.assert_allclose(pull, -2 * cost * miss * codes, rtol=1e-14)
+    slope, curvature = kernels.squared_band_slope(scores, direction, 0.0, low, high, cost)
+    assert slope == pytest.approx(-(pull * direction).sum(), rel=1e-12, abs=1e-12)
+    assert curvature == pytest.approx((2 * cost * direction**2 * (codes != 0)).sum(), rel=1e-12)
+
+
+def test_gap_terms_are_zero_only_at_the_optimum():
+    low, high, cost = np.array([1.0, 1.0, 1.0]), np.full(3, np.inf), np.full(3, 2.0)
+    scores = np.array([0.5, 1.0, 3.0])
+    assert kernels.band_excess(scores, np.array([2.0, 1.3, 0.0]), low, high, cost) == 0.0
+    assert kernels.band_excess(scores, np.array([1.0, 1.3, 0.0]), low, high, cost) == pytest.approx(0.5)
+
+
+def test_active_gram_updates_like_a_fresh_sum():
+    X, band, rng = problem(400)
+    design = Design(X, 1.0)
+    gram = ActiveGram(design, band)
+    scores = rng.standard_normal(400)
+    for _ in range(6):
+        gram.update(scores)
+        kept = gram.matrix.copy()
+        gram.refresh()
+        np.testing.assert_allclose(kept, gram.matrix, atol=1e-10)  # a few hundred additions and subtractions
+        scores = scores + 0.1 * rng.standard_normal(400)
+
+
+def test_newton_methods_agree():
+    X, band, _ = problem(300, d=8)
+    exact = newton_cholesky(Design(X, 1.0), band, target_gap=1e-18, max_iter=100)
+    iterative = newton_cg(Design(sp.csr_array(X), 1.0), band, target_gap=1e-18, max_iter=100)
+    np.testing.assert_allclose(iterative.weights, exact.weights, rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_dual_epoch_increases_the_dual(sparse):
+    X, band, _ = problem(120)
+    low, high, cost = band
+    rows = compressed(sp.csr_array(X)) if sparse else X
+    epoch = dual.csr_band_epoch if sparse else dual.dense_band_epoch
+    pull, weights, order = np.zeros(120), np.zeros(6), np.arange(120)
+    norms = (X**2).sum(axis=1) + 1.0
+    state, value = kernel_state(3), -np.inf
+    for _ in range(5):
+        n_active, _ = epoch(rows, 1.0, band, norms, order, 120, np.inf, state, pull, weights)
+        ends = np.where(pull > 0, low, np.where(pull < 0, high, 0.0))
+        new = pull @ ends - 0.5 * weights @ weights
+        assert new >= value - 1e-12
+        value = new
+        assert n_active == 120
+    full = np.hstack([X, np.ones((120, 1))])
+    np.testing.assert_allclose(weights, full.T @ pull, atol=1e-10)
+    assert (np.abs(pull) <= cost).all()
+
+
+@pytest.mark.parametrize("label", [0, 2])
+def test_class_minimum_solves_its_small_problem(label):
+    rng = np.random.default_rng(label)
+    n_classes, norm, cost = 4, 1.7, 0.8
+    slope, pull = rng.standard_normal(n_classes), np.zeros(n_classes)
+    linear, change = np.empty(n_classes), np.empty(n_classes)
+    dual.class_minimum(label, norm, cost, slope, pull, linear, change)
+    limit = np.where(np.arange(n_classes) == label, cost, 0.0)
+    assert abs(change.sum()) < 1e-12 and (change <= limit + 1e-12).all()
+
+    def value(a):
+        return 0.5 * norm * a @ a + slope @ a
+
+    for _ in range(200):  # no feasible point is better
+        other = -rng.exponential(0.2, n_classes)
+        other[label] = 0.0
+        other[label] = -other.sum()
+        if other[label] <= cost:
+            assert value(change) <= value(other) + 1e-12
+
+
+def test_l1_quadratic_reaches_the_optimality_conditions():
+    rng = np.random.default_rng(0)
+    A = rng.standard_normal((30, 12))
+    hessian, linear = A.T @ A, 2 * rng.standard_normal(12)
+    weights = np.zeros(12)
+    slope = -linear.copy()
+    dual.l1_quadratic(hessian, linear, 1e-12, 10_000, weights, slope)
+    np.testing.assert_allclose(slope, hessian @ weights - linear, atol=1e-9)
+    on = weights != 0
+    assert on.any() and not on.all()
+    np.testing.assert_allclose(slope[on], -np.sign(weights[on]), atol=1e-9)
+    assert (np.abs(slope[~on]) <= 1 + 1e-9).all()
