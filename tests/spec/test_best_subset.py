@@ -201,3 +201,14 @@ def test_kernels_against_naive_least_squares(q):
         size = q - 1 - i
         block = factor[i:q, i + 1 : q]
         np.testing.assert_allclose(child[:size, :size].T @ child[:size, :size], block.T @ block, atol=1e-11)
+
+
+@pytest.mark.parametrize("method", ["exact", "greedy"])
+def test_exact_fits_end_at_once_and_do_not_depend_on_rounding(method):
+    """More columns than rows: many subsets fit perfectly, and rounding must not make the search wander among them."""
+    rng = np.random.default_rng(8)
+    X, y, count = rng.uniform(size=(15, 30)), rng.integers(0, 3, 15) * 1.0, rng.integers(0, 5, 15)
+    a = BestSubset(method=method, fit_intercept=False).fit(X, y, count)
+    b = BestSubset(method=method, fit_intercept=False).fit(np.repeat(X, count, axis=0), np.repeat(y, count))
+    np.testing.assert_allclose(a.predict(X), b.predict(X), atol=1e-8)  # condition of the chosen columns, about 1e4
+    assert a.objective_ < 1e-12 and a.n_nodes_ <= 10

@@ -234,4 +234,5 @@ def given_constants(smoothness=None, strong_convexity=None, radius=None, lipschi
     if strong_convexity is not None and not (0 <= strong_convexity < math.inf):
         raise ValueError(f"strong_convexity must be a finite number >= 0, got {strong_convexity!r}.")
     values = (smoothness, strong_convexity, radius, lipschitz)
-    return Constants(*(None if value is None else float(value) for value in values))
+    smoothness, strong_convexity, radius, lipschitz = (None if v is None else float(v) for v in values)
+    return Constants(smoothness, strong_convexity, radius, lipschitz)

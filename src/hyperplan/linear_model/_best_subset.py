@@ -129,16 +129,18 @@ def forward_selection(gram, moments, price, largest):
     return chosen
 
 
-def swap_columns(gram, moments, chosen, price):
-    """Exchange or drop columns while that lowers the criterion; at most as often as 1e10 operations allow.
+def swap_columns(A, z, gram, moments, chosen, price):
+    """Exchange or drop columns while that lowers the criterion, at most ten times as often as there are columns.
 
     With H the inverse Gram matrix of the chosen columns and w their coefficients, dropping i costs w_i^2 / H_ii, and
-    after the drop column j has squared norm n_j + B_ji^2 / H_ii and moment r_j + B_ji w_i / H_ii.
+    after the drop column j has squared norm n_j + B_ji^2 / H_ii and moment r_j + B_ji w_i / H_ii.  A move counts only
+    if a fresh factorisation confirms it: the formulas lose digits when columns are nearly collinear.
     """
-    d, S = gram.shape[0], np.array(chosen, dtype=np.intp)
-    for _ in range(10 + int(1e10 / ((S.size + d + 1) * (S.size**2 + 1)))):
-        J = np.setdiff1d(np.arange(d), S)
-        if not S.size or not J.size:
+    S = np.sort(np.array(chosen, dtype=np.intp))
+    criterion = residual_share(A, z, S) + (price * S.size if S.size else 0.0)
+    for _ in range(10 * A.shape[1]):
+        J = np.setdiff1d(np.arange(A.shape[1]), S)
+        if not S.size or not J.size or criterion <= SLACK:
             break
         H, cross = np.linalg.inv(gram[np.ix_(S, S)]), gram[np.ix_(J, S)]
         w, B = H @ moments[S], cross @ H
@@ -149,13 +151,15 @@ def swap_columns(gram, moments, chosen, price):
         changes = drops - np.where(norms > 1e-9, gains**2 / np.maximum(norms, 1e-9), 0.0)
         j, i = np.unravel_index(int(np.argmin(changes)), changes.shape)
         least = int(np.argmin(drops))
-        if drops[least] - price < min(changes[j, i], -SLACK):
-            S = np.delete(S, least)
-        elif changes[j, i] < -SLACK:
-            S[i] = J[j]
+        if drops[least] - price < changes[j, i]:
+            proposal = np.delete(S, least)
         else:
+            proposal = np.sort(np.append(np.delete(S, i), J[j]))
+        value = residual_share(A, z, proposal) + price * proposal.size
+        if value >= criterion - SLACK:
             break
-    return np.sort(S)
+        S, criterion = proposal, value
+    return S
 
 
 def residual_share(A, z, columns):
@@ -225,7 +229,7 @@ def choose_columns(A, z, price, budget, method, max_nodes):
     if budget == 0:
         return np.zeros(0, dtype=np.intp), 0.0, 0, Status.EXACT
     gram, moments = A.T @ A, A.T @ z
-    chosen = swap_columns(gram, moments, forward_selection(gram, moments, price, budget), price)
+    chosen = swap_columns(A, z, gram, moments, forward_selection(gram, moments, price, budget), price)
     if method == "exact" and A.shape[1] <= LARGEST_TREE:
         chosen, lower, n_nodes, done = search(A, z, chosen, price, budget, max_nodes)
         return chosen, lower, n_nodes, Status.EXACT if done else Status.MAX_ITER
