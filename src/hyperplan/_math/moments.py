@@ -70,7 +70,7 @@ def moments(X, Y, weight=None, *, center=True, n_jobs=None) -> Moments:
     (array([2.]), array([[2.]]), array([[4.]]))
     """
     d = X.shape[1]
-    require_memory(8 * d * (d + 1 + Y.shape[1]), f"The Gram matrix of {d} columns", "use fewer columns")
+    _require(8 * d * (d + 1 + Y.shape[1]), f"The Gram matrix of {d} columns", "use fewer columns")
     with np.errstate(invalid="ignore", over="ignore"):
         if sp.issparse(X):
             X = X.tocsr()
@@ -83,6 +83,12 @@ def moments(X, Y, weight=None, *, center=True, n_jobs=None) -> Moments:
         return _about_means(gram, cross, y_square, shift, center)
 
 
+def _require(needed, what, advice):
+    """`require_memory`, not asked about what any process has: the question costs a millisecond."""
+    if needed > 1 << 25:
+        require_memory(needed, what, advice)
+
+
 def _shifts(X, Y, center):
     """Means of X and of Y over sampled rows (zero without centring), exact for constant columns."""
     if not center or X.shape[0] == 0:
@@ -92,9 +98,14 @@ def _shifts(X, Y, center):
     def shift(A):
         sample = A[::step].toarray() if sp.issparse(A) else A[::step]
         first = sample[0].astype(np.float64)
-        return np.nan_to_num(first + (sample - first).mean(axis=0), nan=0.0, posinf=0.0, neginf=0.0)
+        return _finite_or_zero(first + (sample - first).mean(axis=0))
 
     return shift(X), shift(Y)
+
+
+def _finite_or_zero(values):
+    finite = np.isfinite(values)
+    return values if finite.all() else np.where(finite, values, 0.0)
 
 
 def fill_panel(X, shift, out):
@@ -290,7 +301,7 @@ class RowGram(NamedTuple):
 def row_gram(X, weight=None, *, center=True, n_jobs=None) -> RowGram:
     """Products between rows, for designs with more columns than rows; columns are centred slab by slab."""
     n, d = X.shape
-    require_memory(8 * n * n, f"The Gram matrix of {n} rows", "use fewer rows")
+    _require(8 * n * n, f"The Gram matrix of {n} rows", "use fewer rows")
     X = X.tocsc() if sp.issparse(X) else X
     root = None if weight is None else np.sqrt(weight)
     gram, x_mean = np.zeros((n, n)), np.zeros(d)
@@ -319,7 +330,7 @@ def _centred_columns(X, weight, root, center, out):
     fill_panel(X, 0.0, out)
     mean = np.zeros(X.shape[1])
     if center:
-        first = np.nan_to_num(out[0].copy(), nan=0.0, posinf=0.0, neginf=0.0)
+        first = _finite_or_zero(out[0].copy())
         out -= first
         rest = out.mean(axis=0) if weight is None else weight @ out / weight.sum()
         out -= rest

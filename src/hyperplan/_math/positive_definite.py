@@ -7,10 +7,12 @@ different units do not count as ill-conditioning.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
+from scipy.linalg.lapack import dpocon, dpotrf, dpotrs, dtrtri
 
-from hyperplan._core.parallel import single_threaded_blas
+from hyperplan._core.parallel import single_threaded_blas, spans, thread_map
 
+BLOCKED_FROM = 1024  # from this size on, tiles are factored in parallel
+BLOCK = 256
 RCOND_FLOOR = 1e-12  # below, a Cholesky solution has fewer than about four digits: use an orthogonal method
 
 
@@ -61,8 +63,42 @@ def factorize(matrix, ridge=0.0) -> Factor | None:
         if scaled.shape[0] == 0:
             return Factor(scaled.T, scale, 1.0)
         norm = float(np.abs(scaled).sum(axis=0).max())
-        lower, failed = dpotrf(scaled.T, lower=1, clean=0, overwrite_a=1)
-        if failed or not np.isfinite(norm):
+        if not np.isfinite(norm):
+            return None
+        if scaled.shape[0] < BLOCKED_FROM:
+            lower, failed = dpotrf(scaled.T, lower=1, clean=0, overwrite_a=1)
+        else:
+            lower = scaled.T
+            failed = _factorize_by_blocks(lower)
+        if failed:
             return None
         rcond = float(dpocon(lower, norm, uplo="L")[0])
     return Factor(lower, scale, rcond) if rcond > 4 * np.finfo(np.float64).eps else None
+
+
+def _factorize_by_blocks(lower) -> bool:
+    """Cholesky in place in the lower triangle of a Fortran-ordered matrix; True when a block is not positive.
+
+    Right-looking: the tiles below and right of a diagonal block are updated in parallel, the same tiles whatever the
+    number of threads.
+    """
+    blocks = spans(lower.shape[0], BLOCK)
+    for step, k in enumerate(blocks):
+        try:
+            corner = np.linalg.cholesky(lower[k, k])
+        except np.linalg.LinAlgError:
+            return True
+        lower[k, k] = corner
+        inverse = dtrtri(corner, lower=1)[0].T
+        below = blocks[step + 1 :]
+
+        def solve(i, k=k, inverse=inverse):
+            lower[i, k] = lower[i, k] @ inverse
+
+        def update(tile, k=k):
+            i, j = tile
+            lower[i, j] -= lower[i, k] @ lower[j, k].T
+
+        thread_map(solve, below)
+        thread_map(update, [(i, j) for i in below for j in below if j.start <= i.start])
+    return False

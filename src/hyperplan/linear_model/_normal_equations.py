@@ -21,7 +21,7 @@ from hyperplan._math.moments import moments, residual_sums, row_gram, row_residu
 from hyperplan._math.orthogonal import spectral_solve, triangularize
 from hyperplan._math.positive_definite import RCOND_FLOOR, Factor, factorize
 
-REFINE_BELOW = 1e-4  # reciprocal condition number of the scaled Gram matrix
+REFINE_BELOW = 1e-5  # reciprocal condition number of the scaled Gram matrix
 REFINE_STEPS = 4
 EXACT_SUMS_BELOW = 1e-6  # rss / tss under which the Gram formula for the rss has lost too many digits
 TINY_SQUARES = 1e-200  # sums of squares below which products start to underflow
@@ -192,8 +192,8 @@ def _refined(start, factor, live, coef):
         if size > 0.1 * last and size > 1e-12:
             return None
         coef = coef + step
-        if size <= 1e-14 or factor.rcond >= REFINE_BELOW or size > 0.1 * last:
-            break
+        if size <= 1e-9 or factor.rcond >= REFINE_BELOW or size > 0.1 * last:
+            break  # the next correction would be about the square of this one
         last = size
     return coef, sums.gradient, sums.square
 
@@ -238,7 +238,7 @@ def _wide(X, Y, weight, center, tol, n_jobs):
     dual = factor.solve(target)
     coef = rows_combined(X, weight, K.x_mean, dual, n_jobs)
     residual = target - gram @ dual
-    for _ in range(2 if factor.rcond < REFINE_BELOW else 0):
+    for _ in range(0 if factor.rcond >= REFINE_BELOW else 1 if factor.rcond > 1e-8 else 2):
         residual = row_residuals(X, Y, weight, K.x_mean, y_mean, coef, n_jobs)
         coef += rows_combined(X, weight, K.x_mean, factor.solve(residual), n_jobs)
     rss = np.einsum("ij,ij->j", residual, residual)
