@@ -249,7 +249,7 @@ def duality_gap(X, y, weight, rule, coef, intercept, rows, n_jobs=None) -> Gap:
         k.gap_sums(X, y, weight, rows[span], rule, new_block(X), float(intercept), weights, sums, up, down)
         return sums, up[:n_cols], down[:n_cols]
 
-    parts = thread_map(block, spans(rows.shape[0], max(GAP_ROWS, 4 * X.n_cols)), n_jobs)
+    parts = thread_map(block, spans(rows.shape[0], max(GAP_ROWS, X.n_cols)), n_jobs)
     (loss, gain_up, gain_down, up, down), v_up, v_down = (
         sum(column) / rows.shape[0] for column in zip(*parts, strict=True)
     )

@@ -132,10 +132,11 @@ class SgdEstimator(SparseCoefMixin, BaseEstimator):
     def _check_options(self, *, partial):
         check_params(self)
         if partial and self.early_stopping:
-            raise ValueError("early_stopping should be False with partial_fit: one batch is too small to hold rows out")
+            raise ValueError("early_stopping should be False with partial_fit: hold rows out yourself")
         if self.learning_rate == "optimal" and self._strength() == 0:
             raise ValueError(
-                "alpha must be > 0 since learning_rate is 'optimal'. alpha is used to compute the optimal learning rate."
+                "alpha must be > 0 since learning_rate is 'optimal'. "
+                "alpha is used to compute the optimal learning rate."
             )
         if self.learning_rate in ("pa1", "pa2"):
             needed = "hinge" if self._classify else "epsilon_insensitive"

@@ -97,9 +97,7 @@ class SgdClassifierBase(LinearClassifierMixin, SgdEstimator):
         classes = self._checked_classes(classes)
         codes = np.minimum(np.searchsorted(classes, y), len(classes) - 1)
         if (unknown := np.flatnonzero(classes[codes] != y)).size:
-            raise ValueError(
-                f"y has the label {y[unknown[0]]!r} in row {unknown[0]}, which is not in classes={classes}"
-            )
+            raise ValueError(f"y has the label {y[unknown[0]]} in row {unknown[0]}, which is not in classes={classes}")
         solved, job, starts = self._descend(X, y, classes, codes, None, None, sample_weight, partial=True)
         self.classes_ = classes
         return self._store(solved, job, starts, X.dtype, partial=True)
