@@ -41,6 +41,7 @@ from hyperplan.linear_model._best_subset_kernels import lowest_open_bound, open_
 CHUNK_ROWS = 4096
 JITTER = 1e-9  # a ridge of JITTER^2 on unit columns makes every factor regular; it moves an RSS by about 1e-18
 SLACK = 1e-12  # share of the total sum of squares below which two subsets count as equal
+TIE = 1e-6  # relative difference of two gains below which the first column wins (small norms carry few digits)
 BURST = 1000  # nodes per kernel call, so that Ctrl-C is heard
 SEARCH_WORK = 2e10  # operations of a search by default: a node with d columns takes about d^3
 LARGEST_TREE = 128  # columns beyond which the search tree would not fit caches, nor a lifetime
@@ -117,7 +118,7 @@ def forward_selection(gram, moments, price, largest):
     chosen: list[int] = []
     while len(chosen) < largest:
         gains = np.where(norm > 1e-9, rest**2 / np.maximum(norm, 1e-9), -1.0)
-        j = int(np.argmax(gains))
+        j = int(np.argmax(gains >= (1.0 - TIE) * gains.max()))  # of equals the first, whatever the rounding
         if gains[j] <= price + SLACK:
             break
         t = len(chosen)
