@@ -104,15 +104,17 @@ def gram_screen(G, penalty, gap, correlation, active, n_active, w, c):
 
 @kernel
 def gram_descent(G, q, penalty, stop, rng, active, w, c):
-    """Cycle over the coordinates, each step costing one row of G; return (epochs, gap).
+    """Cycle over the coordinates, each step costing one row of G; return (epochs, gap, settled).
 
-    Stops after an epoch whose largest step is at most ``stop.step`` relative to the largest coefficient and whose duality
-    gap is at most ``stop.goal``; or after ``stop.epochs`` epochs.  `rng` holds a random state, or nothing for cyclic order.
+    Stops after an epoch whose largest step is at most ``stop.step`` relative to the largest coefficient (settled) and
+    whose duality gap is at most ``stop.goal``; or after ``stop.epochs`` epochs; or at once if ``stop.entry`` is set and
+    the gap is small enough.  `rng` holds a random state, or nothing for cyclic order.
     """
     # G is C-ordered and symmetric; w and c = q - G w are updated in place (OUT), active is work space
     gap, correlation = gram_gap(penalty, stop.y2, q, w, c)
-    if 0.0 <= gap <= stop.goal:
-        return 0, gap
+    if stop.entry and 0.0 <= gap <= stop.goal:
+        return 0, gap, True
+    settled = False
     n_active = 0
     for j in range(w.shape[0]):
         if G[j, j] > 0.0:
@@ -133,12 +135,13 @@ def gram_descent(G, q, penalty, stop, rng, active, w, c):
                     c[k] -= step * G[j, k]
             change = max(change, abs(step))
             largest = max(largest, abs(w[j]))
-        if largest == 0.0 or change <= stop.step * largest or epoch == stop.epochs - 1:
+        settled = change <= stop.step * largest
+        if settled or epoch == stop.epochs - 1:
             gap, correlation = gram_gap(penalty, stop.y2, q, w, c)
             if gap <= stop.goal:
-                return epoch + 1, gap
+                return epoch + 1, gap, settled
             n_active = gram_screen(G, penalty, gap, correlation, active, n_active, w, c)
-    return stop.epochs, gap
+    return stop.epochs, gap, settled
 
 
 @kernel
@@ -228,11 +231,15 @@ def residual_gap(design, y, penalty, rho, offset, w, c):
 
 @kernel
 def residual_descent(design, y, penalty, stop, rng, active, w, rho, offset, c):
-    """As `gram_descent`, each step costing one or two passes over a column; return (epochs, gap, offset)."""
+    """As `gram_descent`, each step costing one or two passes over a column.
+
+    Returns (epochs, gap, settled, offset).
+    """
     # w, rho, c = X'r are updated in place (OUT), active is work space
     gap, correlation = residual_gap(design, y, penalty, rho, offset, w, c)
-    if gap <= stop.goal:
-        return 0, gap, offset
+    if stop.entry and gap <= stop.goal:
+        return 0, gap, True, offset
+    settled = False
     n_active = 0
     for j in range(w.shape[0]):
         keep = design.norm2[j] > 0.0
@@ -255,16 +262,16 @@ def residual_descent(design, y, penalty, stop, rng, active, w, rho, offset, c):
                 offset = column_step(design, j, step, rho, offset)
             change = max(change, abs(step))
             largest = max(largest, abs(w[j]))
-        if largest == 0.0 or change <= stop.step * largest or epoch == stop.epochs - 1:
+        settled = change <= stop.step * largest
+        if settled or epoch == stop.epochs - 1:
             gap, correlation = residual_gap(design, y, penalty, rho, offset, w, c)
-            if gap <= stop.goal or penalty.l1 == 0.0:
-                if gap <= stop.goal:
-                    return epoch + 1, gap, offset
-                continue
+            if gap <= stop.goal:
+                return epoch + 1, gap, settled, offset
             kept = 0
             for a in range(n_active):
                 j = active[a]
-                if outside_safe_sphere(c[j] - penalty.l2 * w[j], design.norm2[j], correlation, gap, penalty):
+                score = c[j] - penalty.l2 * w[j]
+                if penalty.l1 > 0.0 and outside_safe_sphere(score, design.norm2[j], correlation, gap, penalty):
                     if w[j] != 0.0:
                         offset = column_step(design, j, -w[j], rho, offset)
                         w[j] = 0.0
@@ -272,4 +279,4 @@ def residual_descent(design, y, penalty, stop, rng, active, w, rho, offset, c):
                     active[kept] = j
                     kept += 1
             n_active = kept
-    return stop.epochs, gap, offset
+    return stop.epochs, gap, settled, offset

@@ -90,7 +90,7 @@ def task_descent(design, Y, penalty, stop, rng, work, active, W, rho, offset):
     score, zero, new = work[0], work[1, :t], work[2, :t]
     zero[:] = 0.0
     gap, correlation = task_gap(design, Y, penalty, W, rho, offset, score)
-    if gap <= stop.goal:
+    if stop.entry and gap <= stop.goal:
         return 0, gap
     n_active = 0
     for j in range(W.shape[0]):

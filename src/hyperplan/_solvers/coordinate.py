@@ -17,7 +17,6 @@ Gramfort, Salmon (2015), ICML; Bertrand, Massias (2021), AISTATS.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
 
 from hyperplan._core.status import Status
 from hyperplan._solvers._coordinate_kernels import (
@@ -28,9 +27,10 @@ from hyperplan._solvers._coordinate_kernels import (
     residual_descent,
     residual_sums,
 )
+from hyperplan._solvers.coordinate_newton import SupportFactor, minimise_over_support
 
-NEWTON_COLUMNS = 4096  # larger supports are left to coordinate descent
-GRAM_PATIENCE = 50  # epochs before a Newton step is tried on a full Gram matrix
+GRAM_PATIENCE = 200  # epochs before a Newton step is tried on a full Gram matrix
+WARM_PATIENCE = 20  # the same when the caller gave a start
 BLOCK_PATIENCE = 8  # the same on a working set
 PLAIN_EPOCHS = 20  # textbook epochs before extrapolation starts
 HISTORY = 5  # iterates that an extrapolation combines
@@ -51,6 +51,7 @@ class Stop(NamedTuple):
     goal: float
     step: float
     epochs: int
+    entry: bool = True
 
 
 class Options(NamedTuple):
@@ -76,110 +77,45 @@ def gram_path(G, q, y2, penalties, options, w0=None) -> PathSolution:
     w = np.zeros(q.shape[0]) if w0 is None else np.array(w0, dtype=np.float64)
     c = q - G @ w if w.any() else q.copy()
     goal = options.tol * y2
-    record = _Recorder(len(w), len(penalties))
+    record, factor = _Recorder(len(w), len(penalties)), SupportFactor()
     for penalty in penalties:
-        epochs, gap = gram_solve(
-            G, q, penalty, Stop(y2, goal, options.tol, options.max_iter), w, c, options.rng, GRAM_PATIENCE
-        )
+        stop = Stop(y2, goal, options.tol, options.max_iter)
+        patience = GRAM_PATIENCE if w0 is None else WARM_PATIENCE
+        epochs, gap = gram_solve(G, q, penalty, stop, w, c, options.rng, patience, factor)
         r2 = y2 - w @ q - w @ c
         record(w, gap, _primal(penalty, r2, w), epochs, Status.CONVERGED if gap <= goal else Status.MAX_ITER)
     return record.solution()
 
 
-def gram_solve(G, q, penalty, stop, w, c, rng, patience):
+def gram_solve(G, q, penalty, stop, w, c, rng, patience, factor):
     """Descent on G, w and ``c = q - G w`` being updated; return (epochs, gap).
 
     After `patience` epochs the search goes over signs: minimise over the support, let in the worst of the other coordinates,
     and again (Lee, Battle, Raina, Ng 2007).  Every step lowers the objective, so that no pattern of signs comes twice.
     """
     active = np.empty(w.shape[0], dtype=np.intp)
-    done, gap = gram_descent(G, q, penalty, stop._replace(epochs=min(patience, stop.epochs)), rng, active, w, c)
-    while gap > stop.goal and done < stop.epochs and np.isfinite(gap):
-        if minimise_over_support(G, penalty, w, c):
+    epochs = patience if patience else BLOCK_PATIENCE
+    done, settled = 0, True
+    gap, _ = gram_gap(penalty, stop.y2, q, w, c)
+    if patience:
+        done, gap, settled = _gram_epochs(G, q, penalty, stop, epochs, rng, active, w, c)
+        stop = stop._replace(entry=False)
+    while not (gap <= stop.goal and settled) and done < stop.epochs and np.isfinite(gap):
+        if minimise_over_support(G, penalty, factor, w, c):
             done += 1
             gap, _ = gram_gap(penalty, stop.y2, q, w, c)
-            if gap <= stop.goal:
-                break
-            enter_worst(G, penalty, max(1, np.count_nonzero(w) // 8), w, c)
+            settled = True
+            if gap > stop.goal:
+                enter_worst(G, penalty, max(1, np.count_nonzero(w) // 8), w, c)
         else:
-            epochs = min(patience, stop.epochs - done)
-            used, gap = gram_descent(G, q, penalty, stop._replace(epochs=epochs), rng, active, w, c)
+            used, gap, settled = _gram_epochs(G, q, penalty, stop, min(epochs, stop.epochs - done), rng, active, w, c)
             done += used
     return done, float(gap)
 
 
-def minimise_over_support(G, penalty, w, c) -> bool:
-    """Newton steps until one is complete, coordinates leaving the support on the way; False when a step fails."""
-    for _ in range(w.shape[0] + 1):
-        length = newton_step(G, penalty, w, c)
-        if length == 1.0:
-            return True
-        if length == 0.0:
-            return False
-    return False
-
-
-def newton_step(G, penalty, w, c) -> float:
-    """Go towards the minimiser over the current support and signs, as far as that is best; return the length of the step.
-
-    1 is the whole way, 0 means that the support is empty, too large or singular.
-
-    Beyond a sign change the objective stays convex and piecewise quadratic along the segment, so that the best point of the
-    segment is found exactly from the sorted sign changes.
-    """
-    m = w.shape[0]
-    support = np.flatnonzero(w) if penalty.l1 > 0 or penalty.positive else np.flatnonzero(np.diagonal(G)[:m] > 0)
-    if not 0 < support.shape[0] <= NEWTON_COLUMNS:
-        return 0.0
-    here, sign = w[support], np.sign(w[support])
-    downhill = c[support] - penalty.l2 * here - penalty.l1 * sign
-    H = G[np.ix_(support, support)]
-    H.flat[:: support.shape[0] + 1] += penalty.l2
-    factor, failed = lapack.dpotrf(H, lower=1, overwrite_a=0, clean=0)
-    if failed:
-        H.flat[:: support.shape[0] + 1] += 1e-10 * np.diagonal(H).max()
-        factor, failed = lapack.dpotrf(H, lower=1, overwrite_a=0, clean=0)
-        if failed:
-            return 0.0
-    direction = lapack.dpotrs(factor, downhill, lower=1)[0]
-    slope = float(direction @ downhill)
-    if not np.isfinite(slope) or slope < 0:
-        return 0.0
-    length, there = 1.0, here + direction
-    if penalty.l1 > 0 or penalty.positive:
-        length, there = _best_on_segment(here, sign, direction, slope, penalty)
-    w[support] = there
-    c -= G[:m, support] @ (there - here) if support.shape[0] < m else G[:m, :m] @ (there - here)
-    return float(length)
-
-
-def _best_on_segment(here, sign, direction, slope, penalty):
-    """The point of ``here + t * direction``, 0 <= t <= 1, of least objective; `slope` is its descent at t = 0."""
-    towards_zero = np.flatnonzero(direction * sign < 0)
-    times = -here[towards_zero] / direction[towards_zero]
-    early = times < 1
-    towards_zero, times = towards_zero[early], times[early]
-    order = np.argsort(times, kind="stable")
-    towards_zero, times = towards_zero[order], times[order]
-    if not times.shape[0]:
-        return 1.0, here + direction
-    if penalty.positive:
-        t = times[0]
-    else:
-        climb = 2 * penalty.l1 * np.abs(direction[towards_zero])
-        before = np.concatenate([[0.0], np.cumsum(climb)[:-1]])
-        # the derivative at time t is -slope * (1 - t) + the climbs passed before t
-        uphill = np.flatnonzero(-slope * (1 - times) + before + climb >= 0)
-        if not uphill.shape[0]:
-            t = 1 - climb.sum() / slope
-        else:
-            k = uphill[0]
-            t = min(times[k], 1 - before[k] / slope)
-    there = here + t * direction
-    there[towards_zero[times == t]] = 0.0
-    if penalty.positive:
-        np.maximum(there, 0.0, out=there)
-    return t, there
+def _gram_epochs(G, q, penalty, stop, epochs, rng, active, w, c):
+    limited = stop._replace(epochs=min(epochs, stop.epochs))
+    return gram_descent(G, q, penalty, limited, rng, active, w, c)
 
 
 def residual_path(design, y, penalties, options, w0=None, *, stop_early=False) -> PathSolution:
@@ -224,14 +160,14 @@ def _residual_solve(design, y, penalty, stop, rng, state):
     done, past = 0, []
     while True:
         epochs = min(HISTORY if done else PLAIN_EPOCHS, stop.epochs - done)
-        limited = stop._replace(epochs=epochs)
-        used, gap, offset = residual_descent(
+        limited = stop._replace(epochs=epochs, entry=done == 0)
+        used, gap, settled, offset = residual_descent(
             design.arrays, y, penalty, limited, rng, active, state.w, state.rho, state.offset, c
         )
         done += used
         state = state._replace(offset=offset)
         primal = _residual_primal(design, y, penalty, state)
-        if gap <= stop.goal or done >= stop.epochs or not np.isfinite(gap):
+        if (gap <= stop.goal and settled) or done >= stop.epochs or not np.isfinite(gap):
             return done, float(gap), primal, state
         past.append(state.copy())
         if len(past) > HISTORY:

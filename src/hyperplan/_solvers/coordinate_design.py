@@ -18,6 +18,7 @@ from hyperplan._solvers._coordinate_design_kernels import (
 from hyperplan._solvers._coordinate_kernels import correlations
 
 TASK_ENTRIES = 1 << 19  # entries of X that one task reads (4 MiB of float64)
+BLOCK_ENTRIES = 1 << 22  # of the working set that are reserved at once
 GRAM_TILE = 128  # columns of one task when the Gram matrix of the working set grows
 
 
@@ -156,8 +157,9 @@ class Design:
 class Block:
     """A growing set of columns with its Gram matrix: the part of the design that is active."""
 
-    def __init__(self, design, capacity=256):
+    def __init__(self, design):
         self.design = design
+        capacity = int(min(design.d, max(256, min(1024, BLOCK_ENTRIES // max(1, design.n)))))
         self.root = np.sqrt(design.weight)
         self.columns = np.empty(0, dtype=np.intp)
         self._G = np.empty((capacity, capacity))

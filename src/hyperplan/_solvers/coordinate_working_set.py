@@ -13,6 +13,7 @@ from hyperplan._solvers._coordinate_design_kernels import distance, uncertain
 from hyperplan._solvers._coordinate_kernels import coefficient_sums, dot, duality_gap
 from hyperplan._solvers.coordinate import BLOCK_PATIENCE, Stop, _primal, _Recorder, gram_solve, residual_path
 from hyperplan._solvers.coordinate_design import Block
+from hyperplan._solvers.coordinate_newton import SupportFactor
 
 FIRST_COLUMNS = 128  # least number of columns added at a time
 SNAPSHOTS = 16  # residuals remembered
@@ -57,6 +58,7 @@ class WorkingSet:
     def __init__(self, design, y, xy, w0=None):
         self.design, self.y, self.xy = design, y, xy
         self.block = Block(design)
+        self.factor = SupportFactor()
         self.root = self.block.root
         self.target = self.root * y
         self.y2 = float(self.target @ self.target)
@@ -101,10 +103,11 @@ class WorkingSet:
         epochs, share = 0, INNER_SHARE
         warm = self.previous_l1 is not None
         for turn in range(ROUNDS):
-            if turn or warm:
+            if turn:
                 self.correlations.update(self.residual, self.root, self.w, penalty.l1)
             gap, primal = self.gap(penalty)
-            if gap <= goal or not np.isfinite(gap) or epochs >= options.max_iter:
+            known = turn > 0 or not warm  # along a path the correlations are those of the previous penalty
+            if known and (gap <= goal or not np.isfinite(gap) or epochs >= options.max_iter):
                 break
             added = self._grow(penalty, strong=warm and turn == 0)
             if len(self.block) > LARGEST_BLOCK:
@@ -114,7 +117,7 @@ class WorkingSet:
             inner_goal = inner_goal if added or turn == 0 else min(inner_goal, share * gap)
             if inner_goal < 1e-16 * self.y2:
                 break
-            epochs += max(1, self._descend(penalty, inner_goal, options.max_iter - epochs))
+            epochs += max(1, self._descend(penalty, inner_goal, options.max_iter - epochs, warm))
         self.previous_l1 = penalty.l1
         status = Status.CONVERGED if gap <= goal else Status.MAX_ITER
         return float(gap), primal, epochs, status
@@ -141,15 +144,17 @@ class WorkingSet:
         if len(self.block) + n_new > 4 * n_used + 8 * FIRST_COLUMNS:
             self.inside[self.block.columns[~used]] = False
             self.block.keep(np.flatnonzero(used))
+            self.factor.forget()
 
-    def _descend(self, penalty, goal, epochs):
+    def _descend(self, penalty, goal, epochs, warm):
         """Solve on the working set."""
         columns = self.block.columns
         w, q = self.w[columns], self.xy[columns]
         G = self.block.storage
         c = q - self.block.gram @ w
-        stop = Stop(self.y2, goal, 1e-3, max(1, epochs))
-        used, _ = gram_solve(G, q, penalty, stop, w, c, np.empty(0, dtype=np.uint64), BLOCK_PATIENCE)
+        stop = Stop(self.y2, goal, np.inf, max(1, epochs))
+        patience = 0 if warm else BLOCK_PATIENCE
+        used, _ = gram_solve(G, q, penalty, stop, w, c, np.empty(0, dtype=np.uint64), patience, self.factor)
         self.w[columns] = w
         self._set_residual()
         return used

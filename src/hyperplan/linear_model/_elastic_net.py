@@ -294,7 +294,7 @@ def _training_data(estimator, X, y, sample_weight, check_input):
         weight = check_weight(weight, X)
         if sp.issparse(X):
             check_finite(estimator, X)
-    elif not sp.issparse(X) and not X.flags.f_contiguous:
+    elif not sp.issparse(X) and not X.flags.f_contiguous and weight is None:
         raise ValueError("With check_input=False X must be Fortran contiguous (np.asfortranarray(X))")
     y = check_array(y, dtype=X.dtype.type, ensure_2d=False, ensure_all_finite=check_input)
     if weight is not None:
