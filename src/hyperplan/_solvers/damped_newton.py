@@ -3,8 +3,9 @@
     minimise f(theta);   step: theta <- theta - t H^{-1} g,   t = 1, 1/2, ... until f falls by 1e-4 t g'H^{-1}g
 
 Stops when ``max |g_j| <= tol`` and half the squared Newton decrement ``g'H^{-1}g / 2``, which estimates the excess
-of f over its minimum, is at most `tol`; or when the decrement is below the rounding of f.  A singular H gives the
-step of minimum norm in the coefficients, so that the limit is the minimiser of minimum norm.
+of f over its minimum, is at most `tol`; or when the decrement is below the rounding of f and, with `polish`, a
+further step no longer halves the gradient.  A singular H gives the step of minimum norm in the coefficients, so that
+the limit is the minimiser of minimum norm.
 Boyd, Vandenberghe (2004), Convex Optimization, section 9.5.
 """
 
@@ -35,6 +36,7 @@ class NewtonResult(NamedTuple):
     step: np.ndarray  # the last Newton step computed
     factor: object  # the last factorised Hessian: gradient -> Direction
     diagonal: np.ndarray  # of the last Hessian that was formed
+    visible: float  # improvements of f below are rounding
 
 
 class Direction(NamedTuple):
@@ -45,17 +47,30 @@ class Direction(NamedTuple):
 
 
 def damped_newton(
-    evaluate, theta, *, tol, max_iter, factorise, factor=None, final_hessian=False, longest_step=None, trace=None
+    evaluate,
+    theta,
+    *,
+    tol,
+    max_iter,
+    factorise,
+    factor=None,
+    final_hessian=False,
+    longest_step=None,
+    polish=True,
+    rounding=0.0,
+    trace=None,
 ) -> NewtonResult:
     """Minimise from `theta`.
 
     `evaluate(theta, level)` returns `Sums`; `factorise(hessian)` a function from gradients to `Direction`;
     `longest_step(theta, step)` the largest t allowed (to stay in a domain); `trace(iteration, value, residual)`
     True to stop.  A Hessian costs several gradients, so an old one is kept while it still shrinks the gradient fast
-    enough; `factor` is such an old one (of a sample of the rows).  `final_hessian` asks for the Hessian at the end.
+    enough; `factor` is such an old one (of a sample of the rows).  `final_hessian` asks for the Hessian at the end;
+    `rounding` is the size of terms that cancel in f.
     """
     shrink = 0.15 if factor is not None else 1.0  # by how much a step is expected to shrink the gradient
     point = evaluate(theta, HESSIAN if factor is None else GRADIENT)
+    floor_residual, visible = np.inf, 0.0
     step, deficient, decrement, n_iter, diagonal = np.zeros_like(theta), False, np.inf, 0, np.zeros_like(theta)
     while True:
         if not (np.isfinite(point.value) and np.isfinite(point.gradient).all()):
@@ -70,11 +85,15 @@ def damped_newton(
         decrement = 0.5 * max(float(point.gradient @ step), 0.0)
         residual = float(np.abs(point.gradient).max(initial=0.0))
         asked = trace is not None and trace(n_iter, point.value, residual)
-        status = _stop_reason(point, decrement, residual, tol, n_iter, max_iter, asked)
+        visible = 4 * EPS * (abs(point.value) + rounding)
+        floor = decrement <= visible  # nothing can be seen to improve in f
+        stuck = floor and not (polish and n_iter < max_iter and residual < 0.5 * floor_residual)
+        floor_residual = residual if floor else np.inf
+        status = _stop_reason(stuck, decrement, residual, tol, n_iter, max_iter, asked)
         if status is not None:
             break
         level, shrink = _next_level(residual, tol, shrink**2 if fresh else shrink, final_hessian)
-        moved = _line_search(evaluate, theta, step, point, decrement, longest_step, level)
+        moved = _line_search(evaluate, theta, step, point, decrement, 2 * visible, longest_step, level)
         if moved is None and not fresh:
             point, shrink = evaluate(theta, HESSIAN), 1.0
             continue
@@ -88,7 +107,7 @@ def damped_newton(
         point = evaluate(theta, HESSIAN)
     status = Status.RANK_DEFICIENT if deficient and status is Status.CONVERGED else status
     return NewtonResult(
-        theta, point.value, point.gradient, point.hessian, n_iter, status, decrement, step, factor, diagonal
+        theta, point.value, point.gradient, point.hessian, n_iter, status, decrement, step, factor, diagonal, visible
     )
 
 
@@ -101,25 +120,24 @@ def _next_level(residual, tol, shrink, final_hessian):
     return (GRADIENT if few_left else HESSIAN), shrink
 
 
-def _stop_reason(point, decrement, residual, tol, n_iter, max_iter, asked):
+def _stop_reason(stuck, decrement, residual, tol, n_iter, max_iter, asked):
     if not np.isfinite(decrement):
         return Status.DIVERGED
     if residual <= tol and decrement <= tol:
         return Status.CONVERGED
-    if decrement <= 4 * EPS * abs(point.value):  # below the rounding of f nothing can be seen to improve
+    if stuck:
         return Status.CONVERGED
     if asked:
         return Status.STOPPED
     return Status.MAX_ITER if n_iter >= max_iter else None
 
 
-def _line_search(evaluate, theta, step, point, decrement, longest_step, level):
+def _line_search(evaluate, theta, step, point, decrement, slack, longest_step, level):
     """The next (theta, sums, full step?), or None when no step lowers f.
 
     The longest step is evaluated with all that the next iteration needs, the shorter ones with their value first.
     """
     t = longest = 1.0 if longest_step is None else min(1.0, longest_step(theta, step))
-    slack = 8 * EPS * abs(point.value)
     wanted = level
     for _ in range(HALVINGS):
         candidate = theta - t * step

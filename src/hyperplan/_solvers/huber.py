@@ -44,6 +44,7 @@ class _Problem:
         self.design, self.y, self.weight = design, y, weight
         self.epsilon, self.alpha, self.fit_intercept = float(epsilon), float(alpha), bool(fit_intercept)
         centre = float(weight @ y / weight.sum())
+        self.magnitude = float(weight @ np.abs(y))
         self.floor = max(SMALLEST_SCALE, 1e-10 * float(weight @ np.abs(y - centre) / weight.sum()))
 
     def every(self, stride, first=0):
@@ -98,7 +99,15 @@ class _Problem:
         def factorise(hessian):
             return cholesky_factor(_with_scale_curvature(hessian, self.floor), d)
 
-        return damped_newton(self.evaluate, theta, factorise=factorise, longest_step=longest, **options)
+        return damped_newton(
+            self.evaluate,
+            theta,
+            factorise=factorise,
+            longest_step=longest,
+            polish=False,
+            rounding=self.magnitude,
+            **options,
+        )
 
     def minimise_at_scale(self, theta, scale, *, majorise, **options):
         """Coefficients and intercept for a fixed scale: reweighted least squares, or Newton."""
@@ -110,7 +119,14 @@ class _Problem:
                 return sums
             return Sums(sums.value, sums.gradient[:-1], None if sums.hessian is None else sums.hessian[:-1, :-1])
 
-        result = damped_newton(evaluate, theta[:-1], factorise=lambda h: cholesky_factor(h, d), **options)
+        result = damped_newton(
+            evaluate,
+            theta[:-1],
+            factorise=lambda h: cholesky_factor(h, d),
+            polish=False,
+            rounding=self.magnitude,
+            **options,
+        )
         return np.append(result.theta, scale), result.n_iter
 
     def null_start(self):
@@ -132,6 +148,7 @@ def _with_scale_curvature(hessian, floor):
     return hessian
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a non-finite objective is a status, not a warning
 def solve_huber(X, y, weight=None, *, epsilon=1.35, alpha=1e-4, fit_intercept=True, tol=1e-5, max_iter=100, start=None):
     """Fit on checked arrays; `start` is (coef, intercept, scale)."""
     weight = np.ones(X.shape[0]) if weight is None else weight

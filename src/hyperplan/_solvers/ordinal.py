@@ -79,6 +79,7 @@ class _Problem:
         return damped_newton(self.evaluate, theta, factorise=lambda hessian: cholesky_factor(hessian, d), **options)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # a non-finite objective is a status, not a warning
 def solve_ordinal(X, codes, n_classes, weight=None, *, link="logit", alpha=0.0, tol=1e-6, max_iter=100, start=None):
     """Fit on checked arrays; `codes` in 0..n_classes-1, each present with positive weight."""
     weight = np.ones(X.shape[0]) if weight is None else weight

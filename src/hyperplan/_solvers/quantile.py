@@ -236,6 +236,7 @@ def _vertex(program, inner):
         k = int(np.argmax(excess))
         if excess[k] <= FEASIBLE:
             psi[basis] = np.clip(values, low[basis], high[basis])
+            beta[program.penalised[basis[basis >= program.n] - program.n]] = 0.0  # exactly, not to rounding
             return _Point(beta, psi, inner.q, pivot), Status.CONVERGED
         up = values[k] > high[basis[k]]
         unit = np.zeros(program.p)

@@ -75,7 +75,7 @@ class HuberRegressor(LinearRegressorMixin, BaseEstimator):
     >>> bool(model.outliers_[5])
     True
     >>> model.coef_.round(1)
-    array([1.])
+    array([1.1])
     """
 
     _params = {
