@@ -27,6 +27,7 @@ NEWTON_WIDTH_ANY_SHAPE = 200  # ... also when there are fewer rows than features
 LARGE = 2_000_000  # stored values from which steps on a part of the rows and kept factors pay
 WARM_UP_STEPS = (16, 4)
 TIGHTEST_USEFUL = 1e-4  # the duality gap is brought at least to this, whatever looser tolerance is asked for
+SMALLEST_L2 = 1e-20  # below, rounding errors of the gradient alone make the duality gap large
 
 
 def solve_binary(X, target, weight, penalty: Penalty, *, tol, max_iter, theta=None, observe=None) -> LogisticResult:
@@ -95,7 +96,7 @@ class _SmoothProblem:
     def gap_is_small(self, objective, gradient, state, tol):
         """Whether the duality gap (its value for a nearly feasible dual point) is below tol * objective."""
         penalty = self.penalty
-        if penalty.l2 == 0.0:
+        if penalty.l2 <= SMALLEST_L2:
             return True
         bend = penalty.l2_intercept or state.bend[-1]
         intercept = gradient[-1] ** 2 / (2 * bend) if bend > 0.0 else 0.0

@@ -17,11 +17,10 @@ Lee, Sun, Saunders (2014), Proximal Newton-type methods, SIAM J. Optimization 24
 
 import numpy as np
 
-from hyperplan._core.memory import require_memory
 from hyperplan._core.parallel import spans, thread_map
 from hyperplan._core.status import Status
 from hyperplan._solvers._logistic_kernels import quadratic_descent, trial_loss
-from hyperplan._solvers.logistic_rows import LogisticResult
+from hyperplan._solvers.logistic_rows import LogisticResult, ask_memory
 
 FIRST_WORKING_SET = 128
 INNER_SHARE = 0.05  # inner violations relative to the outer ones
@@ -30,7 +29,7 @@ SLOW = 0.2  # violations on the working set should fall at least to this share p
 MODEL_RIDGE = 3e-6  # makes the float32 model positive definite; the fixed point does not depend on it
 GRAM_ROWS = 4096
 GRAM_TASKS = 4
-EPSILON = float(np.finfo(np.float64).eps)
+FLAT = 64 * float(np.finfo(np.float64).eps)
 
 
 class WorkingHessian:
@@ -53,7 +52,7 @@ class WorkingHessian:
         extra = np.sort(extra)
         border = self._products(self.columns, extra)
         size = self.columns.size
-        require_memory(8.0 * (size + extra.size) ** 2, "The working Hessian", "use a stronger penalty (smaller C)")
+        ask_memory(8.0 * (size + extra.size) ** 2, "The working Hessian", "use a stronger penalty (smaller C)")
         matrix = np.empty((size + extra.size,) * 2, dtype=np.float32)
         matrix[:size, :size] = self.matrix
         matrix[:, size:] = border
@@ -172,8 +171,9 @@ def _line_search(rows, penalty, theta, step, state, objective):
     smooth = state.gradient + penalty.ridge(theta.size - 1) * theta
     lasso_only = penalty._replace(l2=0.0, l2_intercept=0.0)
     slope = float(smooth @ step) + lasso_only.value(trial) - lasso_only.value(theta)
-    if -slope <= 4 * EPSILON * abs(objective):
-        return None
+    if -slope <= FLAT * abs(objective):  # the objective no longer tells better from worse: the conditions do
+        better = violations(new.gradient, trial, penalty).max() < violations(state.gradient, theta, penalty).max()
+        return (trial, new, value) if better and value <= objective + FLAT * abs(objective) else None
     if value <= objective + 1e-3 * slope:
         return trial, new, value
     change, length = new.scores - state.scores, 0.5

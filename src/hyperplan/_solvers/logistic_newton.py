@@ -52,9 +52,12 @@ def newton(problem, theta, tol, max_iter, observe, *, keep_factor=False, enough=
         solve = solve or problem.solver(point.state)
         step = -solve(point.gradient)
         slope = float(point.gradient @ step)
-        if -slope <= max(2 * enough, 8 * EPSILON * abs(point.objective)):
-            return point, iteration, Status.CONVERGED if enough or small else Status.STALLED
-        moved = _line_search(problem, point, step, slope)
+        if -slope <= 2 * enough:
+            return point, iteration, Status.CONVERGED
+        if -slope <= 8 * EPSILON * abs(point.objective):  # the objective no longer tells better from worse
+            moved = _smaller_gradient(problem, point, step)
+        else:
+            moved = _line_search(problem, point, step, slope)
         if moved is None:
             if not keep_factor:
                 return point, iteration, Status.CONVERGED if small else Status.STALLED
@@ -77,6 +80,13 @@ def _line_search(problem, point, step, slope):
             return trial
         length *= 0.5
     return None
+
+
+def _smaller_gradient(problem, point, step):
+    """The full step if it at least halves the gradient, or None."""
+    theta = point.theta + step
+    trial = Point(theta, *problem.evaluate(theta))
+    return trial if trial.residual <= 0.5 * point.residual else None
 
 
 def factorised(matrix):

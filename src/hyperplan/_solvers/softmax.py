@@ -29,6 +29,7 @@ GRAM_WIDTH = 3000  # features up to which the preconditioner is a full matrix
 GRAM_ROWS = 8192  # rows it is computed from, at least four per feature
 TIGHTEST_USEFUL = 1e-4
 NOISE = {4: 2e-7, 8: 2e-15}  # relative rounding error of the objective by item size of the features
+SMALLEST_L2 = 1e-20  # below, rounding errors of the gradient alone make the duality gap large
 
 
 def solve_softmax(
@@ -114,7 +115,7 @@ class _SmoothProblem:
         return factorised(hessian)
 
     def gap_is_small(self, objective, gradient, state, tol):
-        if self.penalty.l2 == 0.0:
+        if self.penalty.l2 <= SMALLEST_L2:
             return True
         slopes = gradient.reshape(self.rows.n_classes, self.columns)[:, : self.rows.width]
         return float((slopes**2).sum()) / (2 * self.penalty.l2) <= min(tol, TIGHTEST_USEFUL) * objective

@@ -19,12 +19,19 @@ import numpy as np
 from hyperplan._core.parallel import thread_map
 from hyperplan._core.status import Status
 from hyperplan._solvers._logistic_kernels import quadratic_descent
-from hyperplan._solvers.logistic_l1 import INNER_SHARE, MAX_SWEEPS, SLOW, WorkingHessian, join_working_set, model_step
+from hyperplan._solvers.logistic_l1 import (
+    FLAT,
+    INNER_SHARE,
+    MAX_SWEEPS,
+    SLOW,
+    WorkingHessian,
+    join_working_set,
+    model_step,
+)
 from hyperplan._solvers.logistic_rows import LogisticResult, Rows
 
 FULL_SIZE = 1000  # coefficients up to which the full Hessian is formed
 FULL_WORK = 1.5e9
-EPSILON = float(np.finfo(np.float64).eps)
 
 
 def softmax_prox_newton(rows, penalty, theta, tol, asked, max_iter, observe) -> LogisticResult:
@@ -147,8 +154,12 @@ def _line_search(rows, penalty, theta, step, state, objective):
     smooth = state.gradient + penalty.ridge(theta.shape[1] - 1) * theta
     lasso_only = penalty._replace(l2=0.0)
     slope = float((smooth * step).sum()) + _value(lasso_only, theta + step) - _value(lasso_only, theta)
-    if -slope <= 4 * EPSILON * abs(objective):
-        return None
+    if -slope <= FLAT * abs(objective):  # the objective no longer tells better from worse: the conditions do
+        trial = theta + step
+        new = rows.evaluate(trial)
+        value = new.loss + _value(penalty, trial)
+        better = _violations(new.gradient, trial, penalty).max() < _violations(state.gradient, theta, penalty).max()
+        return (trial, new, value) if better and value <= objective + FLAT * abs(objective) else None
     length = 1.0
     for _ in range(30):
         trial = theta + length * step

@@ -14,7 +14,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from hyperplan._core.arrays import compressed
-from hyperplan._core.memory import require_memory
 from hyperplan._core.parallel import spans, thread_map
 from hyperplan._solvers._softmax_kernels import (
     class_panel,
@@ -24,7 +23,7 @@ from hyperplan._solvers._softmax_kernels import (
     probabilities,
     softmax_terms,
 )
-from hyperplan._solvers.logistic_rows import BLOCK_VALUES, MAX_BLOCKS, Penalty
+from hyperplan._solvers.logistic_rows import BLOCK_VALUES, MAX_BLOCKS, Penalty, ask_memory
 
 PANEL_BYTES = 2**20
 HESSIAN_ROWS = 512
@@ -80,13 +79,13 @@ class SoftmaxRows:
             if self.is_sparse:
                 fixed = (self._csr, weights, self.codes, self.weight, rows.start, rows.stop)
                 return csr_softmax_pass(*fixed, residual, sums), sums
-            loss = 0.0
+            loss, slopes_sum = 0.0, sums[:-1].T
             for start in range(rows.start, rows.stop, self.panel):
                 part = slice(start, min(start + self.panel, rows.stop))
                 out = residual[part]
                 np.matmul(self.X[part], slopes, out=out)
                 loss += softmax_terms(out, bias, self.codes[part], self.weight[part], out)
-                sums[:-1] += self.X[part].T @ out
+                slopes_sum += out.T @ self.X[part]
                 sums[-1] += out.sum(axis=0, dtype=np.float64)
             return loss, sums
 
@@ -119,9 +118,7 @@ class SoftmaxRows:
         """The Hessian of the loss, of shape (K D, K D), D = d + 1 with an intercept, class by class."""
         width = self.width + int(intercept)
         size = self.n_classes * width
-        require_memory(
-            8.0 * size**2 * (len(self.blocks) + 2), f"The Hessian of {size} coefficients", "use solver='lbfgs'"
-        )
+        ask_memory(8.0 * size**2 * (len(self.blocks) + 2), f"The Hessian of {size} coefficients", "use fewer features")
         probability = self.probability(state)
 
         def task(rows):

@@ -147,6 +147,11 @@ def report(result, problem):
             ConvergenceWarning,
             stacklevel=3,
         )
+    elif result.status is Status.DIVERGED and problem.solver in ("sag", "saga"):
+        raise ValueError(
+            "Floating-point under-/overflow occurred at the start: the objective is not finite there. Scale the "
+            "features, for example with StandardScaler or MinMaxScaler."
+        )
     elif result.status is Status.DIVERGED:
         warnings.warn(
             "The objective is not finite: X holds values too large for floating point. Scale the features.",

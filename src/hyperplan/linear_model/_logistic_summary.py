@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperplan._base.summary import coefficient_summary
+from hyperplan._core.parallel import single_threaded_blas
 from hyperplan._solvers.logistic_rows import Rows
 from hyperplan._solvers.softmax_rows import SoftmaxRows
 
@@ -41,14 +42,15 @@ def fit_statistics(problem, X, codes, n_classes, weight, theta) -> FitStatistics
     total = float(weight.sum())
     strengths = problem.strengths(total)
     width = theta.shape[1] - int(not problem.fit_intercept)
-    if n_classes > 2:
-        rows = SoftmaxRows(X, codes, weight, n_classes)
-        state = rows.evaluate(theta)
-        hessian = rows.hessian(state, bool(problem.fit_intercept))
-    else:
-        rows = Rows(X, codes.astype(np.float64), weight)
-        state = rows.evaluate(theta[0])
-        hessian = rows.hessian(state)[:width, :width]
+    with single_threaded_blas():
+        if n_classes > 2:
+            rows = SoftmaxRows(X, codes, weight, n_classes)
+            state = rows.evaluate(theta)
+            hessian = rows.hessian(state, bool(problem.fit_intercept))
+        else:
+            rows = Rows(X, codes.astype(np.float64), weight)
+            state = rows.evaluate(theta[0])
+            hessian = rows.hessian(state)[:width, :width]
     ridge = np.tile(strengths.ridge(X.shape[1])[:width], theta.shape[0])
     hessian[np.arange(ridge.size), np.arange(ridge.size)] += ridge
     share = np.bincount(codes, weights=weight, minlength=n_classes) / total
