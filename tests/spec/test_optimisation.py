@@ -241,3 +241,77 @@ def test_V2_optimality_of_l1():
     assert zero.any() and not zero.all()
     assert (np.abs(gradient[zero]) <= 0.08 + 1e-10).all()
     np.testing.assert_allclose(gradient[~zero], -0.08 * np.sign(fit.coef[~zero]), atol=1e-10)
+
+
+@pytest.mark.parametrize("method", ["none", "nesterov", "fista"])
+def test_D16_proximal_gradient_agrees_with_coordinate_descent(method):
+    from hyperplan.linear_model import ElasticNet, Lasso
+
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(60, 10))
+    y = X[:, 0] - X[:, 1] + rng.normal(size=60)
+    lasso = Lasso(alpha=0.1, tol=1e-12, max_iter=10000).fit(X, y)
+    fit = op.fit_penalized_linear(X, y, penalty="l1", strength=0.1, tol=1e-12, max_iter=50000, momentum=method)
+    np.testing.assert_allclose(fit.coef, lasso.coef_, atol=1e-6)  # a relative gap of 1e-12 leaves errors of its root
+    enet = ElasticNet(alpha=0.1, l1_ratio=0.3, tol=1e-12, max_iter=10000).fit(X, y)
+    fit = op.fit_penalized_linear(X, y, penalty=op.elastic_net_penalty(0.1, 0.3), tol=1e-12, momentum=method)
+    np.testing.assert_allclose(fit.coef, enet.coef_, atol=1e-6)
+
+
+CURVES = [
+    (lambda x: x**4, True),
+    (lambda x: 3 * x - 1, True),
+    (lambda x: max(0.0, x), True),
+    (lambda x: x**3 - x, False),
+    (lambda x: x**3, False),
+    (np.cos, False),
+]
+
+
+@pytest.mark.parametrize("f, convex", CURVES)
+def test_D13_examples_of_convexity(f, convex):
+    chord = op.convexity_counterexample(f, np.linspace(-2, 2, 21))
+    assert (chord is None) == convex
+    if chord is not None:
+        middle = chord.t * chord.a + (1 - chord.t) * chord.b
+        assert f(middle) > chord.t * f(chord.a) + (1 - chord.t) * f(chord.b)
+
+
+def test_D14_multipliers_of_a_projection():
+    """The nearest point of the simplex: the equality's multiplier is the shift, zeros carry the others."""
+    z = np.array([0.9, 0.8, -0.5])
+    x = op.project_simplex(z)
+    bounds = [(lambda p, j=j: -p[j], lambda p, j=j: -np.eye(3)[j]) for j in range(3)]
+    total = (lambda p: p.sum() - 1, lambda p: np.ones(3))
+    found = op.kkt_conditions(x, lambda p: p - z, bounds, [total])
+    assert found.stationarity < 1e-9 and found.infeasibility < 1e-12
+    assert (found.inequality_multipliers[:2] == 0).all() and found.inequality_multipliers[2] > 0
+    wrong = op.kkt_conditions([1.0, 0.0, 0.0], lambda p: p - z, bounds, [total])
+    assert wrong.stationarity > 0.1
+    assert op.kkt_conditions([1.0, 1.0, 0.0], lambda p: p - z, bounds, [total]).infeasibility == pytest.approx(1.0)
+
+
+def test_E29_without_qualification_a_minimum_has_no_multiplier():
+    found = op.kkt_conditions([0.0], lambda x: [1.0], [(lambda x: x[0] ** 2, lambda x: [2 * x[0]])])
+    assert found.infeasibility == 0.0 and found.stationarity == 1.0
+
+
+def test_D15_early_stopping_keeps_the_best_validation_point():
+    rng = np.random.default_rng(5)
+    X, Z = rng.normal(size=(2, 30, 25))
+    w = np.r_[1.0, -1.0, np.zeros(23)]
+    y, v = X @ w + rng.normal(size=30), Z @ w + rng.normal(size=30)
+    stop = op.EarlyStopping(lambda p: np.mean((v - Z @ p) ** 2), patience=10)
+    result = op.gradient_descent(
+        lambda p: np.mean((y - X @ p) ** 2), lambda p: 2 * X.T @ (X @ p - y) / 30, np.zeros(25), step=0.02,
+        max_iter=5000, callback=stop,
+    )  # fmt: skip
+    assert result.status is Status.STOPPED and result.n_iter == stop.best_iteration + 10
+    assert stop.validation(stop.best_x) <= stop.validation(result.x)
+    full = np.linalg.lstsq(X, y, rcond=None)[0]
+    assert stop.best_value < stop.validation(full)
+
+
+def test_wrong_gradients_are_found():
+    assert op.check_gradient(np.sum, np.ones_like, np.ones((2, 3))) < 1e-8
+    assert op.check_gradient(lambda x: x @ x, lambda x: x, np.ones(3)) > 0.1

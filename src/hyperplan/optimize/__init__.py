@@ -67,6 +67,14 @@ from hyperplan._solvers.schedules import (
     power_law,
 )
 from hyperplan._solvers.stochastic import stochastic_gradient
+from hyperplan.optimize._checks import (
+    Chord,
+    EarlyStopping,
+    OptimalityConditions,
+    check_gradient,
+    convexity_counterexample,
+    kkt_conditions,
+)
 from hyperplan.optimize._minimize import METHODS, minimize, numerical_gradient
 from hyperplan.optimize._penalized_linear import PenalizedFit, fit_penalized_linear
 
