@@ -60,6 +60,8 @@ class Reduced(NamedTuple):
 
 
 class Solution(NamedTuple):
+    """Coefficients, the columns they belong to, and what is proven about them."""
+
     coef: np.ndarray
     intercept: float
     support: np.ndarray
