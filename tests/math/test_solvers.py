@@ -430,3 +430,19 @@ def test_penalized_linear_refuses_what_it_cannot_do():
         op.fit_penalized_linear(X, [0, 1])
     with pytest.raises(ValueError, match="weights"):
         op.fit_penalized_linear(X, [0, 1, 2], sample_weight=[0, 0, 0])
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize(
+    "X",
+    [np.zeros((5, 4)), np.ones((1, 3)), np.eye(3) * 1e-150, np.random.default_rng(0).normal(size=(5, 50))],
+    ids=["zeros", "one row", "tiny", "wide"],
+)
+def test_penalized_linear_on_degenerate_designs(X, fit_intercept):
+    y = np.arange(X.shape[0]) * 1.0
+    fit = op.fit_penalized_linear(X, y, penalty="l1", strength=0.1, fit_intercept=fit_intercept)
+    assert fit.result.success and fit.result.certificate.kind == "duality gap" and fit.result.certificate.holds
+    model = Lasso(alpha=0.1, fit_intercept=fit_intercept, tol=1e-10, max_iter=100000).fit(X, y)
+    residual = y - model.predict(X)
+    reference = 0.5 * np.mean(residual**2) + 0.1 * np.abs(model.coef_).sum()
+    assert fit.result.objective <= reference + 2e-6 * (1 + 0.5 * np.mean(y**2))  # tol times the objective at zero

@@ -73,6 +73,7 @@ def proximal_gradient(
     strong_convexity=None,
     radius=None,
     accuracy=None,
+    confirm=None,
 ):
     """Minimise f + g by proximal gradient steps.
 
@@ -99,6 +100,8 @@ def proximal_gradient(
         As in `gradient_descent`.
     smoothness, strong_convexity, radius, accuracy : float, default=None
         L, mu, distance to a minimiser, eps: for the default step and the certificate's iteration bound.
+    confirm : callable, default=None
+        ``confirm(x)`` must be True too before the run counts as converged; if not, the tolerance shrinks tenfold.
 
     Returns
     -------
@@ -122,7 +125,7 @@ def proximal_gradient(
     objective = Objective(f, grad, x0)
     simple = Composite(no_penalty() if penalty is None and prox is None else penalty, prox, prox_value)
     constants = given_constants(smoothness, strong_convexity, radius)
-    run = Run(objective, tol=tol, max_iter=max_iter, callback=callback, constants=constants)
+    run = Run(objective, tol=tol, max_iter=max_iter, callback=callback, constants=constants, confirm=confirm)
     if step is None:
         step = "backtracking" if smoothness is None else 1.0 / smoothness
     x = objective.x0 if prox is None else np.asarray(simple.prox(objective.x0, 1.0), dtype=np.float64)

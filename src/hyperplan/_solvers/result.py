@@ -124,11 +124,11 @@ def size(values) -> float:
 class Run:
     """Stopping rule, trace and secant estimates of the constants of one minimisation."""
 
-    def __init__(self, objective, *, tol, max_iter, callback=None, constants=Constants()):  # noqa: B008
+    def __init__(self, objective, *, tol, max_iter, callback=None, constants=Constants(), confirm=None):  # noqa: B008
         if not (tol >= 0 and max_iter >= 0 and int(max_iter) == max_iter):
             raise ValueError(f"tol must be >= 0 and max_iter an integer >= 0, got {tol!r} and {max_iter!r}.")
         self.objective, self.tol, self.max_iter = objective, float(tol), int(max_iter)
-        self.constants, self.callback = constants, callback
+        self.constants, self.callback, self.confirm = constants, callback, confirm
         self.threshold, self.first = math.nan, math.nan
         self.best_x, self.best_value = objective.x0, math.inf
         self.trace = Trace()
@@ -155,7 +155,9 @@ class Run:
         if value - self.first > EXPLOSION * (1.0 + abs(self.first)):
             return Status.DIVERGED
         if residual <= self.threshold:
-            return Status.CONVERGED
+            if self.confirm is None or residual == 0.0 or self.confirm(x):
+                return Status.CONVERGED
+            self.threshold *= 0.1  # the caller's own criterion wants more
         if stop:
             return Status.STOPPED
         if t >= self.max_iter:

@@ -82,11 +82,13 @@ class _Problem:
         def product(v):
             return _gram_product(self.X, self.weight, v, self.free)
 
+        start = 1.0 + np.arange(d) / d
+        if not product(start).any():
+            return 0.0
         if d < 3:
             gram = np.column_stack([product(e) for e in np.eye(d)])
             return float(np.linalg.eigvalsh(gram)[-1])
         operator = sla.LinearOperator((d, d), matvec=lambda v: product(np.ravel(v)), dtype=np.float64)
-        start = 1.0 + np.arange(d) / d
         top = sla.eigsh(operator, k=1, which="LA", v0=start, tol=1e-4, return_eigenvectors=False)
         return 1.001 * float(top[0])
 
@@ -115,7 +117,7 @@ def fit_penalized_linear(
     """Fit a linear model with any smooth loss and any of the penalties none, l2, l1, elastic net.
 
     Stops when the distance of minus the gradient to the penalty's subdifferential is at most
-    ``tol * max(1, its value at 0)``.
+    ``tol * max(1, its value at 0)`` and the duality gap, where there is one, at most `tol` times the objective at 0.
 
     Parameters
     ----------
@@ -167,6 +169,7 @@ def fit_penalized_linear(
         tol=tol,
         max_iter=max_iter,
         callback=callback,
+        confirm=lambda x: _gap_is_small(problem, penalty, x, tol),
     )
     dual = _dual_bound(problem, penalty, result.x)
     if dual is not None:
@@ -204,6 +207,13 @@ def _dual_bound(problem, penalty, x):
         pull = problem.X.T @ (weight * u)
     dual = -float(weight @ CONJUGATES[loss.code](y, u, loss.parameter)) - penalty.conjugate(-pull)
     return dual if np.isfinite(dual) else None
+
+
+def _gap_is_small(problem, penalty, x, tol):
+    """Whether the duality gap at x is at most tol times the objective at 0 (True when no gap is known)."""
+    dual = _dual_bound(problem, penalty, x)
+    primal = problem(x)[0] + penalty.value(x[: problem.X.shape[1]])
+    return dual is None or primal - dual <= tol * abs(problem(np.zeros_like(x))[0])
 
 
 def _balanced(u, weight, margins):
