@@ -43,7 +43,7 @@ def test_G1_V5_function_equals_repeated_updates():
     X = rng.normal(size=(40, 3))
     y = np.where(X @ [1.0, -2.0, 0.5] + 0.3 > 0, 1, -1)
     w, mistakes = np.zeros(4), 0
-    for epoch in range(1, 1001):
+    for epoch in range(1, 1001):  # noqa: B007
         before = mistakes
         for x, label in zip(np.column_stack([X, np.ones(40)]), y, strict=True):
             mistakes += label * (w @ x) <= 0

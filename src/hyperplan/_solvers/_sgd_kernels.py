@@ -24,7 +24,8 @@ CONSTANT, OPTIMAL, INVSCALING, ADAPTIVE, PA1, PA2 = 1, 2, 3, 4, 5, 6
 # positions in the state array
 INTERCEPT, SCALE, CUMULATIVE, AVERAGE_A, AVERAGE_B, AVERAGE_INTERCEPT, ETA, CLOCK = 0, 1, 2, 3, 4, 5, 6, 7
 BEST, STALE, UPDATES, LOSS, OBJECTIVE, SCORE, SQUARE, ABSOLUTE = 8, 9, 10, 11, 12, 13, 14, 15
-STATE_SIZE = 16
+GAIN, STALE_GAIN = 16, 17
+STATE_SIZE = 18
 # what the run returns: the values of `hyperplan._core.status.Status`
 CONVERGED, MAX_ITER, DIVERGED = 0, 2, 4
 
@@ -249,7 +250,7 @@ def sgd_steps(block, n_rows, rule, state, coef, average, received):  # OUT: stat
         elif rule.schedule == INVSCALING:
             eta = rule.eta0 * inverse_power(t, rule.power_t)
         loss, slope = loss_and_slope(rule.loss, y, p, rule.epsilon)
-        sum_loss += loss
+        sum_loss += loss + 0.0 * p  # an overflowed score must not pass as a loss of zero
         sum_objective += loss + scale * (0.5 * rule.l2 * scale * square + rule.l1 * absolute) + rule.nu * intercept
         if rule.schedule >= PA1:
             step = passive_aggressive_step(row_square(values, begin, end), y, p, loss, rule)
@@ -353,7 +354,12 @@ def holdout_score(X, y, weight, rows, rule, block, scale, intercept, coef):
 @kernel
 def improved(score, rule, state):  # OUT: state
     """Compare `score` (larger is better) with the best so far; False when it stopped improving for too long."""
-    state[STALE] = state[STALE] + 1.0 if rule.tol > -np.inf and score < state[BEST] + rule.tol else 0.0
+    gain = score - state[BEST]
+    if rule.tol > -np.inf and gain < rule.tol:
+        state[STALE] += 1.0
+        state[STALE_GAIN] = max(state[STALE_GAIN], gain)
+    else:
+        state[STALE], state[STALE_GAIN], state[GAIN] = 0.0, 0.0, gain
     state[BEST] = max(state[BEST], score)
     if state[STALE] < rule.patience:
         return True
@@ -375,7 +381,7 @@ def sgd_run(X, y, weight, order, holdout, rule, n_epochs, block, seed, state, ve
         if rule.shuffle:
             shuffle_in_place(order, seed)
         updates = sgd_epoch(X, y, weight, order, rule, block, state, coef, average, received)
-        finite = math.isfinite(state[INTERCEPT])
+        finite = math.isfinite(state[INTERCEPT]) and math.isfinite(state[LOSS]) and math.isfinite(state[OBJECTIVE])
         for j in range(coef.shape[0]):
             finite = finite and math.isfinite(coef[j])
         if not finite:

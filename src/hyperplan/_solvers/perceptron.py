@@ -14,7 +14,7 @@ from hyperplan._core.rng import kernel_state
 from hyperplan._core.status import Status
 from hyperplan._solvers import _perceptron_kernels as pk
 from hyperplan._solvers import _sgd_kernels as k
-from hyperplan._solvers.sgd import NOTHING, SgdPoint, SgdRun, new_block, padded
+from hyperplan._solvers.sgd import NOTHING, SgdPoint, SgdRun, finished_run, new_block, padded
 
 MARGIN_PASSES = 50
 MARGIN_WORK = 4_000_000  # entries of X times passes: no more is spent on sharpening the bound
@@ -33,9 +33,9 @@ def pocket(X, y, weight, rule, start, *, n_epochs, seed, rows) -> SgdRun:
     n_iter, status = pk.pocket_run(
         X, y, weight, rows.copy(), rule, n_epochs, blocks, kernel_state(seed), state, coef, record, best
     )
-    status = Status(status) if np.isfinite(coef).all() else Status.DIVERGED
+    status = Status(status) if np.isfinite(coef).all() and np.isfinite(state[k.LOSS]) else Status.DIVERGED
     point = SgdPoint(best[: X.n_cols], float(record[1]), NOTHING, 0.0, state[k.CLOCK])
-    return SgdRun(point, n_iter, int(state[k.UPDATES]), state[k.LOSS], state[k.OBJECTIVE], status)
+    return finished_run(point, n_iter, state, status)
 
 
 class Novikoff(NamedTuple):

@@ -262,7 +262,8 @@ class SgdEstimator(SparseCoefMixin, BaseEstimator):
         if not job.certify:
             return batch_certificate()
         convex = job.weight is None or job.weight.min() >= 0
-        return sgd_certificate([each.gap for each in solved], self.tol, convex)
+        gaps, runs = [each.gap for each in solved], [each.run for each in solved]
+        return sgd_certificate(gaps, runs, self.tol, self.n_iter_no_change, convex)
 
     def _store(self, solved, job, starts, dtype, *, partial):
         """All attributes of a fit, in one block."""

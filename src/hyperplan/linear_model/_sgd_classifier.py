@@ -205,8 +205,8 @@ class SGDClassifier(SgdClassifierBase):
     t_ : float
         Steps so far plus one.
     certificate_ : Certificate
-        Duality gap at the reported point: how far the objective may be above its minimum.  The descent does not
-        stop on it, so `holds` only says whether the point happens to be within `tol` of the minimum.
+        Progress per epoch against `tol`, which is what the descent stops on; in its details the objective, a lower
+        bound on its minimum and the duality gap between them at the reported point.
     n_features_in_ : int
         Columns seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)

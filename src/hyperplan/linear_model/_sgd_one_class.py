@@ -58,7 +58,7 @@ class SGDOneClassSVM(OutlierMixin, SgdEstimator):
     t_ : float
         Steps so far plus one.
     certificate_ : Certificate
-        Duality gap at the reported point (not what the descent stops on).
+        Progress per epoch against `tol`, which is what the descent stops on; in its details the duality gap.
     n_features_in_ : int
         Columns seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
