@@ -4,17 +4,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 BENCH := .venv-bench
 STAMP := $(VENV)/.installed
+PIP := -m pip install --quiet --disable-pip-version-check
 PEERS := scikit-learn scikit-learn-intelex celer skglm snapml python_glmnet statsmodels
 
-.PHONY: help run test lint format bench warmup clean
+.PHONY: help run test lint format bench cold-start warmup clean
 
 help:  ## show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{sub(/:.*/, "", $$1); printf "  make %-11s %s\n", $$1, $$2}'
 
 $(STAMP): pyproject.toml
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "installing hyperplan and its tools into $(VENV) ..."
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "hyperplan needs Python 3.11 or newer: make PYTHON=python3.12 ..."; exit 1; }
+	@test -x $(BIN)/python || { echo "creating $(VENV) ..."; $(PYTHON) -m venv $(VENV); }
+	@echo "installing hyperplan and its tools into $(VENV) (a minute or two, once) ..."
+	@$(BIN)/python $(PIP) --editable '.[dev]'
 	@touch $@
 
 run: $(STAMP)  ## fit the linear family on a real table, print scores with intervals, write a picture
@@ -23,7 +26,7 @@ run: $(STAMP)  ## fit the linear family on a real table, print scores with inter
 
 test: $(STAMP)  ## run the whole suite
 	@$(BIN)/hyperplan warmup
-	@$(BIN)/python -m pytest -n 2
+	@$(BIN)/python -m pytest -n auto $(ARGS)
 
 lint: $(STAMP)  ## style, layers and types
 	@$(BIN)/ruff check .
@@ -38,11 +41,14 @@ format: $(STAMP)  ## rewrite the files in the project's style
 $(BENCH)/.installed: pyproject.toml
 	@test -x $(BENCH)/bin/python || $(PYTHON) -m venv $(BENCH)
 	@echo "installing hyperplan and its peers into $(BENCH) ..."
-	@$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[all]' $(PEERS)
+	@$(BENCH)/bin/python $(PIP) --editable '.[all]' $(PEERS)
 	@touch $@
 
-bench: $(BENCH)/.installed  ## measure against the peers (their own environment)
+bench: $(BENCH)/.installed  ## measure against the peers; ARGS="lasso_wide --size medium" for a part
 	@$(BENCH)/bin/python benchmarks/run.py $(ARGS)
+
+cold-start: $(STAMP)  ## measure imports and first fits in fresh processes
+	@$(BIN)/python benchmarks/cold_start.py $(ARGS)
 
 warmup: $(STAMP)  ## compile every kernel once
 	@$(BIN)/hyperplan warmup

@@ -13,9 +13,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hyperplan._base import Certificate
 
-# Estimators excused from a check of scikit-learn's, each with a written reason.
-EXCUSED: dict[str, dict[str, str]] = {}
-
 RANDOM_ORDER = "visits rows in a random order: a repeated row is visited at other moments than a weighted one"
 RESPLIT = "chooses its penalty on folds, and repeating rows moves the folds"
 NOT_AS_COPIES = {
@@ -23,14 +20,27 @@ NOT_AS_COPIES = {
     "SGDRegressor": RANDOM_ORDER,
     "SGDOneClassSVM": RANDOM_ORDER,
     "Perceptron": RANDOM_ORDER,
-    "PassiveAggressiveClassifier": RANDOM_ORDER,
-    "PassiveAggressiveRegressor": RANDOM_ORDER,
     "LassoCV": RESPLIT,
     "ElasticNetCV": RESPLIT,
     "LogisticRegressionCV": RESPLIT,
     "RidgeCV": "leaves one row out, and with copies the other copies stay",
     "RidgeClassifierCV": "leaves one row out, and with copies the other copies stay",
 }
+
+# Estimators excused from a check of scikit-learn's, each with a written reason.
+WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
+DIRECT = "a direct solver makes no iterations, and n_iter_ is None as scikit-learn documents it"
+EXCUSED: dict[str, dict[str, str]] = {
+    **{name: dict.fromkeys(WEIGHTS, RANDOM_ORDER) for name in NOT_AS_COPIES if NOT_AS_COPIES[name] is RANDOM_ORDER},
+    "Ridge": {"check_non_transformer_estimators_n_iter": DIRECT},
+    "RidgeClassifier": {"check_non_transformer_estimators_n_iter": DIRECT},
+    "LogisticRegressionCV": {"check_sparsify_coefficients": "the check has too few rows per class for five folds"},
+}
+NOTHING_TO_OPTIMISE = {
+    "StandardScaler": "means and deviations are computed, nothing is optimised",
+    "PolynomialFeatures": "monomials are listed, nothing is optimised",
+}
+SEPARABLE = {"Perceptron"}  # promises something about separable rows only
 
 by_name = pytest.mark.parametrize("name", sorted(ESTIMATORS))
 
@@ -49,9 +59,10 @@ def test_scikit_learn_checks(estimator, check):
 
 
 def test_excuses_are_about_existing_estimators_and_say_something():
-    for name, reason in [*NOT_AS_COPIES.items(), *((n, r) for n, e in EXCUSED.items() for r in e.values())]:
-        assert len(reason) > 20, name
-    assert set(EXCUSED) <= set(ESTIMATORS)
+    reasons = [*NOT_AS_COPIES.items(), *NOTHING_TO_OPTIMISE.items()]
+    reasons += [(name, reason) for name, checks in EXCUSED.items() for reason in checks.values()]
+    for name, reason in reasons:
+        assert name in ESTIMATORS and len(reason) > 20, name
 
 
 @pytest.mark.parametrize("name", [name for name in weighted() if name not in NOT_AS_COPIES])
@@ -125,7 +136,7 @@ def test_pickle_and_clone(name):
     again = pickle.loads(pickle.dumps(model))
     assert fitted_state(again) == fitted_state(model)
     assert output(again, X).tobytes() == output(model, X).tobytes()
-    assert str(again.certificate_) == str(model.certificate_)
+    assert str(getattr(again, "certificate_", "")) == str(getattr(model, "certificate_", ""))
     copy = clone(model)
     assert copy.get_params() == model.get_params() and not fitted_state(copy)
 
@@ -140,9 +151,12 @@ def test_one_row_is_answered_as_in_a_batch(name):
     np.testing.assert_allclose(alone, together[:20], rtol=1e-10, atol=1e-10 * np.abs(together).max())
 
 
-@by_name
+@pytest.mark.parametrize("name", sorted(set(ESTIMATORS) - set(NOTHING_TO_OPTIMISE)))
 def test_a_converged_fit_carries_a_certificate_that_holds(name):
     X, y = data(name, n=300)
+    if name in SEPARABLE:
+        y = (X[:, 0] > 0).astype(np.intp)
+        X[:, 0] += np.where(y == 1, 1.0, -1.0)
     model = build(name, random_state=0, cv=3, max_iter=10_000)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
