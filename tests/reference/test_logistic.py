@@ -10,10 +10,18 @@ from sklearn.datasets import load_iris, make_classification
 
 from hyperplan import thread_limit
 from hyperplan._base import ConvergenceWarning
+from hyperplan._core.parallel import single_threaded_blas
 from hyperplan._solvers.logistic import engine_for, solve_binary
 from hyperplan._solvers.logistic_rows import Penalty, Rows
 from hyperplan._solvers.softmax import solve_softmax
 from hyperplan.linear_model import LogisticRegression
+
+
+@pytest.fixture(autouse=True)
+def _one_blas_thread():
+    """The peer's small products are slow with several BLAS threads on a busy machine."""
+    with single_threaded_blas():
+        yield
 
 
 def _blobs(n=300, d=6, classes=2, seed=0, noise=1.0):
@@ -100,7 +108,7 @@ def test_large_data_start_on_a_part_of_the_rows():
     ours = LogisticRegression().fit(X, y)
     assert ours.n_iter_[0] <= 4  # few steps on all rows
     peer = _peer(solver="newton-cholesky", tol=1e-8).fit(X, y)
-    np.testing.assert_allclose(ours.coef_, peer.coef_, atol=1e-5)  # gradient 1e-4 at most, in fact far smaller
+    np.testing.assert_allclose(ours.coef_, peer.coef_, atol=1e-4)  # a relative gap of 1e-4 at most
     assert ours.certificate_.kind == "duality gap" and ours.certificate_.holds
 
 
@@ -115,13 +123,13 @@ def test_many_features_use_lbfgs():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_softmax_with_many_coefficients_uses_preconditioned_lbfgs(dtype):
-    X, y, weight = _blobs(n=4000, d=120, classes=10)
-    ours = LogisticRegression(max_iter=500, tol=1e-5).fit(X.astype(dtype), y, weight)
-    peer = _peer(tol=1e-6).fit(X, y, weight)
-    # gradients of 1e-5 leave the objective within 1e-6 of its minimum
-    ours_value, peer_value = (_objective(m, X, y, weight, 1.0, 0.0) for m in (ours, peer))
-    assert ours_value == pytest.approx(peer_value, rel=1e-5)
-    assert ours.n_iter_[0] < 100
+    X, y, weight = _blobs(n=3000, d=100, classes=10, noise=10.0)
+    penalty = Penalty(0.0, 1e-3, 0.0, 0.0, True)
+    found = solve_softmax(X.astype(dtype), y, weight, 10, penalty, tol=1e-5, max_iter=500)
+    exact = solve_softmax(X, y, weight, 10, penalty, tol=1e-8, max_iter=500)
+    assert exact.objective - exact.dual <= 1e-9 * exact.objective  # weak duality proves the reference optimal
+    assert found.objective <= exact.objective * (1 + 1e-6)  # a gradient of 1e-5 leaves about |g|^2 / l2 above it
+    assert found.n_iter < 60
 
 
 def test_wide_lasso_for_several_classes_uses_working_sets():

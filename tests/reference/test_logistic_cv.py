@@ -5,9 +5,17 @@ import pytest
 import sklearn.linear_model
 from sklearn.model_selection import KFold
 
+from hyperplan._core.parallel import single_threaded_blas
 from hyperplan.linear_model import LogisticRegression, LogisticRegressionCV
 
 QUIET = {"use_legacy_attributes": False, "scoring": "neg_log_loss"}
+
+
+@pytest.fixture(autouse=True)
+def _one_blas_thread():
+    """The peer's small products are slow with several BLAS threads on a busy machine."""
+    with single_threaded_blas():
+        yield
 
 
 def _data(classes=2, n=150, d=4, seed=0):
@@ -37,7 +45,7 @@ def test_scores_and_choice(classes, scoring):
 @pytest.mark.parametrize("l1_ratios", [(0.0,), (0.0, 0.5, 1.0)])
 def test_legacy_attributes_have_the_same_shapes(classes, l1_ratios, refit):
     X, y, _ = _data(classes)
-    params = {"Cs": [0.1, 1.0], "l1_ratios": l1_ratios, "solver": "saga", "refit": refit, "cv": 3}
+    params = {"Cs": [0.1, 1.0], "l1_ratios": np.array(l1_ratios), "solver": "saga", "refit": refit, "cv": 3}
     params |= {"scoring": "neg_log_loss", "use_legacy_attributes": True, "max_iter": 2000, "tol": 1e-6}
     ours = LogisticRegressionCV(**params).fit(X, y)
     peer = sklearn.linear_model.LogisticRegressionCV(**params).fit(X, y)

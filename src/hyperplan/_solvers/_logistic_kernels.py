@@ -219,6 +219,8 @@ def quadratic_descent(hessian, ridge, lasso, tolerance, max_sweeps, slope, z):
                 add_scaled_row(slope, hessian[j], change)
                 slope[j] += ridge[j] * change
                 worst = max(worst, abs(change) * curvature)
+        if not worst < 1e150:  # the model has no minimum
+            return max_sweeps
         if worst <= tolerance:
             if full:
                 return sweep + 1

@@ -2,9 +2,10 @@
 
 Each step minimises the quadratic model ``g'z + 1/2 z'Hz`` plus the penalties over a working set of features by
 coordinate descent on H, and moves there with Armijo's rule.  H is ``X' diag(k) X / S`` on the working set in
-float32 with curvatures k kept from an earlier step: it grows by the columns of the features that join, and is
-computed anew only when the violations on the working set stop falling fast.  The fixed point depends on the gradient
-alone, which is exact.  The working set takes the worst violators, at most doubling each time.
+float32 (float64 for small or badly conditioned data) with curvatures k kept from an earlier step: it grows by the
+columns of the features that join, and is computed anew only when the violations on the working set stop falling
+fast.  The fixed point depends on the gradient alone, which is exact.  The working set takes the worst violators, at
+most doubling each time.
 
 Stopping rule: the largest violation of the optimality conditions is at most `tol` times the largest gradient at
 zero, and the relative duality gap is at most `tol`.
@@ -27,6 +28,7 @@ INNER_SHARE = 0.05  # inner violations relative to the outer ones
 MAX_SWEEPS = 1000
 SLOW = 0.2  # violations on the working set should fall at least to this share per step
 MODEL_RIDGE = 3e-6  # makes the float32 model positive definite; the fixed point does not depend on it
+PRECISE_VALUES = 2**20  # stored values up to which float32 saves nothing
 GRAM_ROWS = 4096
 GRAM_TASKS = 4
 FLAT = 64 * float(np.finfo(np.float64).eps)
@@ -38,7 +40,8 @@ class WorkingHessian:
     def __init__(self, rows):
         self.rows = rows
         self.columns = np.empty(0, dtype=np.intp)
-        self.matrix = np.empty((0, 0), dtype=np.float32)
+        self.dtype = np.float64 if rows.n_stored <= PRECISE_VALUES else np.float32
+        self.matrix = np.empty((0, 0), dtype=self.dtype)
         self.curvature = None
 
     def rebuild(self, columns, curvature):
@@ -47,13 +50,18 @@ class WorkingHessian:
         self.columns = np.sort(columns)
         self.matrix = self._products(self.columns, None)
 
+    def widen(self):
+        """Compute the same entries in float64."""
+        self.dtype = np.float64
+        self.matrix = self._products(self.columns, None)
+
     def grow(self, extra):
         """Join further columns."""
         extra = np.sort(extra)
         border = self._products(self.columns, extra)
         size = self.columns.size
         ask_memory(8.0 * (size + extra.size) ** 2, "The working Hessian", "use a stronger penalty (smaller C)")
-        matrix = np.empty((size + extra.size,) * 2, dtype=np.float32)
+        matrix = np.empty((size + extra.size,) * 2, dtype=self.dtype)
         matrix[:size, :size] = self.matrix
         matrix[:, size:] = border
         matrix[size:, :size] = border[:size].T
@@ -72,12 +80,12 @@ class WorkingHessian:
             total = 0.0
             for start in range(group.start, group.stop, size):
                 part = slice(start, min(start + size, group.stop))
-                panel = rows.columns(part, both, self.curvature)
+                panel = rows.columns(part, both, self.curvature, self.dtype)
                 total = total + (panel.T @ panel if extra is None else panel.T @ panel[:, columns.size :])
             return total
 
         parts = thread_map(task, groups) if rows.n_stored > 2**16 else [task(group) for group in groups]
-        return np.ascontiguousarray(sum(parts) / np.float32(rows.total))
+        return np.ascontiguousarray(sum(parts) / self.dtype(rows.total))
 
 
 def violations(gradient, theta, penalty):
@@ -153,13 +161,20 @@ def model_step(model, penalty, theta, gradient, tolerance):
     ridge = np.where(last, penalty.l2_intercept, penalty.l2)
     lasso = np.where(last, penalty.l1_intercept, penalty.l1)
     if not penalty.intercept:
-        lasso[last] = np.inf
-    z = theta[columns]
-    slope = gradient[columns] + ridge * z
-    proximal = MODEL_RIDGE * np.diagonal(model.matrix).astype(np.float64)
-    quadratic_descent(model.matrix, ridge + proximal, lasso, tolerance, MAX_SWEEPS, slope, z)
+        lasso[last] = 1e300
+    start = theta[columns]
+    first = gradient[columns] + ridge * start
+    while True:
+        z, slope = start.copy(), first.copy()
+        proximal = MODEL_RIDGE * np.diagonal(model.matrix).astype(np.float64)
+        quadratic_descent(model.matrix, ridge + proximal, lasso, tolerance, MAX_SWEEPS, slope, z)
+        sizes = np.abs(z) - np.abs(start)
+        change = 0.5 * (first + slope) @ (z - start) + np.where(sizes == 0.0, 0.0, lasso * sizes).sum()
+        if change <= 0.0 or model.dtype == np.float64:
+            break
+        model.widen()  # rounded to float32 the model has no minimum
     step = np.zeros_like(theta)
-    step[columns] = z - theta[columns]
+    step[columns] = z - start
     return step
 
 

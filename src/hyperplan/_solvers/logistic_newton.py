@@ -52,6 +52,8 @@ def newton(problem, theta, tol, max_iter, observe, *, keep_factor=False, enough=
         solve = solve or problem.solver(point.state)
         step = -solve(point.gradient)
         slope = float(point.gradient @ step)
+        if not np.isfinite(slope):
+            return point, iteration, Status.DIVERGED
         if -slope <= 2 * enough:
             return point, iteration, Status.CONVERGED
         if -slope <= 8 * EPSILON * abs(point.objective):  # the objective no longer tells better from worse
@@ -96,6 +98,8 @@ def factorised(matrix):
     pivots = np.diagonal(factor)
     if not failed and size and pivots.min() ** 2 > 4 * size * EPSILON * pivots.max() ** 2:
         return lambda v: dpotrs(factor, v, lower=1)[0]
+    if not np.isfinite(matrix).all():
+        return lambda v: np.full_like(v, np.nan)
     values, vectors = scipy.linalg.eigh(matrix)
     large = values > 4 * size * EPSILON * max(values[-1], 0.0)
     values, vectors = values[large], vectors[:, large]

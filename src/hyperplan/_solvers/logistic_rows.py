@@ -170,18 +170,17 @@ class Rows:
 
         return np.append(sum(self.map(task)), curvature.sum()) / self.total
 
-    def columns(self, rows, columns, curvature) -> np.ndarray:
-        """``sqrt(curvature_i) [X, 1][i, columns]`` for a slice of rows, in float32; column d is the constant one."""
-        out = np.empty((rows.stop - rows.start, columns.shape[0]), dtype=np.float32)
+    def columns(self, rows, columns, curvature, dtype) -> np.ndarray:
+        """``sqrt(curvature_i) [X, 1][i, columns]`` for a slice of rows; column d is the constant one."""
+        out = np.empty((rows.stop - rows.start, columns.shape[0]), dtype=dtype)
         plain = columns < self.width
         if self.is_sparse:
             root = np.sqrt(curvature[rows])
             out[:, plain] = self.X[rows][:, columns[plain]].toarray() * root[:, None]
             out[:, ~plain] = root[:, None]
         else:
-            inside = int(plain.sum())  # the constant column is always last
-            gather_columns(self.X[rows], columns[plain], curvature[rows], out[:, :inside])
-            out[:, inside:] = np.sqrt(curvature[rows])[:, None]
+            gather_columns(self.X[rows], np.where(plain, columns, 0), curvature[rows], out)
+            out[:, ~plain] = np.sqrt(curvature[rows])[:, None]
         return out
 
     def separates(self, state) -> bool:
