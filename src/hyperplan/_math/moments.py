@@ -18,10 +18,20 @@ from hyperplan._core.parallel import spans, thread_map
 PANEL_ENTRIES = 1 << 17  # one panel buffer: 1 MiB of float64
 TASK_ROWS = 8192  # rows of one task, when the Gram matrix is small
 SMALL_GRAM = 512  # up to this many columns each task has its own Gram matrix; beyond, tasks share one by tiles
-TILE = 256  # side of a tile of a large Gram matrix
+TILE = 384  # side of a tile of a large Gram matrix
 SLAB = 1024  # rows (or columns) of the shared buffer that large Gram matrices are summed from
 SAMPLED_ROWS = 256  # rows the shift is the mean of
 MANY_TARGETS = 16  # beyond, the products between targets are not worth computing
+
+
+def quiet_map(task, items, n_jobs=None):
+    """`thread_map` whose tasks let NaN and overflow pass silently (NumPy's error state belongs to a thread)."""
+
+    def quiet(item):
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+            return task(item)
+
+    return thread_map(quiet, items, n_jobs)
 
 
 class Moments(NamedTuple):
@@ -171,7 +181,7 @@ def _sum_by_rows(X, Y, root, shift, n_jobs):
             y_square = np.diagonal(square)[d + 1 :].copy()
         return square[: d + 1], y_square
 
-    parts = thread_map(task, spans(n, task_rows(n)), n_jobs)
+    parts = quiet_map(task, spans(n, task_rows(n)), n_jobs)
     if not parts:
         return np.zeros((d + 1, d + 1)), np.zeros((d + 1, k)), np.zeros(k)
     square, y_square = parts[0]
@@ -200,8 +210,8 @@ def _sum_by_tiles(X, Y, root, shift, n_jobs):
             i, j = tile
             square[i, j] += part[:, i].T @ part[:, j]
 
-        thread_map(fill, spans(slab.stop - slab.start, SLAB // 8), n_jobs)
-        thread_map(multiply, tiles, n_jobs)
+        quiet_map(fill, spans(slab.stop - slab.start, SLAB // 8), n_jobs)
+        quiet_map(multiply, tiles, n_jobs)
         targets = part[:, d + 1 :]
         y_square += np.einsum("ij,ij->j", targets, targets)
     gram = square[:, : d + 1]
@@ -224,7 +234,7 @@ def _about_means(gram, cross, y_square, shift, center) -> Moments:
     if not center or total == 0:
         return Moments(total, shift[0], shift[1], x_square, x_cross, y_square)
     x_rest, y_rest = gram[d, :d] / total, cross[d] / total
-    x_square -= np.outer(total * x_rest, x_rest)
+    x_square -= total * np.outer(x_rest, x_rest)
     x_cross -= np.outer(total * x_rest, y_rest)
     np.fill_diagonal(x_square, np.maximum(np.diagonal(x_square), 0.0))
     y_square = np.maximum(y_square - total * y_rest**2, 0.0)
@@ -250,7 +260,7 @@ def _sparse_moments(X, Y, weight, center) -> Moments:
     gram = (X.T @ weighted).toarray()
     cross = weighted.T @ centred
     if center:
-        gram -= np.outer(total * x_mean, x_mean)
+        gram -= total * np.outer(x_mean, x_mean)
         cross -= np.outer(x_mean, weight @ centred)
         np.fill_diagonal(gram, np.maximum(np.diagonal(gram), 0.0))
     return Moments(total, x_mean, y_mean, gram, np.asarray(cross), weight @ centred**2)
@@ -287,7 +297,7 @@ def residual_sums(X, Y, weight, x_mean, y_mean, coef, n_jobs=None) -> Residuals:
             square += np.einsum("ij,ij->j", weighted, residual)
         return gradient, square
 
-    parts = thread_map(task, spans(n, task_rows(n)), n_jobs)
+    parts = quiet_map(task, spans(n, task_rows(n)), n_jobs)
     return Residuals(sum(part[0] for part in parts), sum(part[1] for part in parts))
 
 
@@ -319,8 +329,8 @@ def row_gram(X, weight=None, *, center=True, n_jobs=None) -> RowGram:
                 i, j = tile
                 gram[i, j] += part[i] @ part[j].T
 
-            thread_map(fill, spans(slab.stop - slab.start, SLAB // 8), n_jobs)
-            thread_map(multiply, tiles, n_jobs)
+            quiet_map(fill, spans(slab.stop - slab.start, SLAB // 8), n_jobs)
+            quiet_map(multiply, tiles, n_jobs)
     mirror_upper(gram)
     return RowGram(gram, x_mean)
 
@@ -350,7 +360,7 @@ def rows_combined(X, weight, x_mean, dual, n_jobs=None):
         fill_panel(X[:, columns], x_mean[columns], part)
         return part.T @ dual
 
-    return np.concatenate(thread_map(task, spans(X.shape[1], SLAB // 4), n_jobs))
+    return np.concatenate(quiet_map(task, spans(X.shape[1], SLAB // 4), n_jobs))
 
 
 def row_residuals(X, Y, weight, x_mean, y_mean, coef, n_jobs=None):
@@ -366,5 +376,5 @@ def row_residuals(X, Y, weight, x_mean, y_mean, coef, n_jobs=None):
         if weight is not None:
             out[span] *= np.sqrt(weight[span])[:, None]
 
-    thread_map(task, spans(n, panel_rows(d)), n_jobs)
+    quiet_map(task, spans(n, panel_rows(d)), n_jobs)
     return out

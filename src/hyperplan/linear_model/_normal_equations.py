@@ -82,8 +82,8 @@ def least_squares_rescaled(X, Y, weight=None, **options) -> LeastSquaresFit:
             y_mean=fit.y_mean / y_unit,
             singular=None if fit.singular is None else fit.singular / x_unit,
             factor=None if fit.factor is None else fit.factor._replace(scale=fit.factor.scale * x_unit),
-            rss=fit.rss / y_unit**2,
-            tss=fit.tss / y_unit**2,
+            rss=fit.rss / y_unit / y_unit,
+            tss=fit.tss / y_unit / y_unit,
         )
 
 

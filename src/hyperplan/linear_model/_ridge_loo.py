@@ -12,8 +12,18 @@ import numpy as np
 import scipy.sparse as sp
 
 from hyperplan._core.memory import require_memory
-from hyperplan._core.parallel import single_threaded_blas, spans, thread_map
-from hyperplan._math.moments import Moments, RowGram, fill_panel, memory_order, moments, panel_rows, row_gram, task_rows
+from hyperplan._core.parallel import single_threaded_blas, spans
+from hyperplan._math.moments import (
+    Moments,
+    RowGram,
+    fill_panel,
+    memory_order,
+    moments,
+    panel_rows,
+    quiet_map,
+    row_gram,
+    task_rows,
+)
 from hyperplan._math.orthogonal import triangularize
 from hyperplan.linear_model._normal_equations import weighted_means
 from hyperplan.linear_model._ridge_solvers import RidgeProblem, centred_targets, dual_fit, primal_fit, solve_svd
@@ -123,8 +133,7 @@ def _tall_errors(spectrum, X, Y, weight, center, alphas, keep):
                 keep(at, error)
         return squares
 
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return thread_map(task, spans(n, task_rows(n)))
+    return quiet_map(task, spans(n, task_rows(n)))
 
 
 def _wide_errors(spectrum, Y, weight, center, alphas):

@@ -22,7 +22,6 @@ from hyperplan.linear_model._normal_equations import (
     SPARSE_DIRECT,
     centred_operator,
     least_squares,
-    underflows,
     weighted_means,
 )
 from hyperplan.linear_model._ridge_kernels import sag_dense, sag_sparse
@@ -72,7 +71,7 @@ def primal_fit(problem, m=None) -> RidgeFit:
     """``(Xc'Xc + alpha I) coef = Xc'yc``; `m` are the moments when the caller has them."""
     X, Y, weight, alpha = problem.X, problem.Y, problem.weight, problem.alpha
     m = moments(X, Y, weight, center=problem.center) if m is None else m
-    if not m.finite or underflows(X, np.diagonal(m.gram)):
+    if not m.finite:
         return _failed(problem, m.x_mean, m.y_mean)
     penalties = np.unique(alpha)
     if penalties.size > FEW_PENALTIES and penalties[0] > 0:
@@ -122,7 +121,7 @@ def dual_fit(problem, K=None) -> RidgeFit:
     K = row_gram(X, weight, center=problem.center) if K is None else K
     root, y_mean, target = centred_targets(problem.Y, weight, problem.center)
     gram = K.gram
-    if not np.isfinite(np.diagonal(gram)).all() or underflows(X, np.diagonal(gram)):
+    if not np.isfinite(np.diagonal(gram)).all():
         return _failed(problem, K.x_mean, y_mean)
     if problem.center:  # centred rows sum to zero: fill that direction, in which the targets have nothing
         null = root / np.sqrt(root @ root)
