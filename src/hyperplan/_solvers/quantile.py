@@ -111,8 +111,8 @@ def solve_quantile(X, y, weight=None, *, quantile=0.5, alpha=1.0, fit_intercept=
     program = _Program(A if used.size == A.shape[1] else np.ascontiguousarray(A[:, used]), (y - shift) / spread,
                        weight / total, float(quantile), penalty[used])  # fmt: skip
     with single_threaded_blas():
-        inner = _interior_point(program, max_iter)
-        vertex, status = _vertex(program, inner)
+        inner = _interior_point(program, max_iter) if program.p else _no_columns(program)
+        vertex, status = _vertex(program, inner) if program.p else (inner, Status.EXACT)
     beta = np.zeros(A.shape[1])
     beta[used] = vertex.beta * spread
     coef = beta[int(fit_intercept) :] / scale
@@ -201,6 +201,12 @@ def _interior_point(program, max_iter) -> _Point:
         x, s = start
     barrier_weights(x, s, z, w, q, qr)
     return _Point(beta, x - (1.0 - program.share) * program.weight, q, n_iter)
+
+
+def _no_columns(program) -> _Point:
+    """Nothing to choose: every residual is its target."""
+    ends = np.where(program.y > 0, program.share, program.share - 1.0)
+    return _Point(np.zeros(0), ends * program.weight, np.ones(program.y.shape[0]), 0)
 
 
 def _barrier(totals, tp, td, n):

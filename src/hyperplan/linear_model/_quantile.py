@@ -49,7 +49,8 @@ def solve_by_highs(X, y, weight, *, quantile, alpha, fit_intercept, method="high
     system = sp.hstack([sp.csc_array(free), X, -X, eye, -eye], format="csc")
     result = linprog(cost, A_eq=system, b_eq=target, bounds=bounds, method=method, options=options)
     if result.x is None:
-        return QuantileSolution(np.zeros(d), 0.0, result.nit, Status.DIVERGED, None, np.inf, np.zeros(n)), result
+        failed = gap_of(np.inf, 0.0, 1e-6, 1.0)
+        return QuantileSolution(np.zeros(d), 0.0, result.nit, Status.DIVERGED, failed, np.inf, np.zeros(n)), result
     first = free.shape[1]
     coef = result.x[first : first + d] - result.x[first + d : first + 2 * d]
     dual = np.zeros(n)
