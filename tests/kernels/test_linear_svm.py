@@ -8,7 +8,7 @@ from hyperplan._core.arrays import compressed
 from hyperplan._core.rng import kernel_state
 from hyperplan._solvers import _linear_svm_dual_kernels as dual
 from hyperplan._solvers import _linear_svm_kernels as kernels
-from hyperplan._solvers.linear_svm_design import MIN_BLOCK, PANEL_ROWS, Design
+from hyperplan._solvers.linear_svm_design import BLOCK_VALUES, PANEL_ROWS, Design
 from hyperplan._solvers.linear_svm_newton import ActiveGram, newton_cg, newton_cholesky
 
 SIZES = [1, 2, 3, 4, 5, PANEL_ROWS - 1, PANEL_ROWS, PANEL_ROWS + 1, 3 * PANEL_ROWS + 7]
@@ -45,7 +45,7 @@ def test_design_products(n, dtype, sparse, scale):
 
 
 def test_design_with_several_blocks():
-    X, _, rng = problem(3 * MIN_BLOCK + 7, d=20)
+    X, _, rng = problem(3 * BLOCK_VALUES // 20 + 7, d=20)
     design, w, pull = Design(X), rng.standard_normal(20), rng.standard_normal(X.shape[0])
     assert len(design.blocks) > 1
     np.testing.assert_allclose(design.scores(w), X @ w, atol=1e-11)

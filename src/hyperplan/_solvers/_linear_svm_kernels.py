@@ -49,6 +49,14 @@ def dense_panel(X, rows, root, extra, scale, panel):  # X C-ordered; panel OUT: 
         panel[k, last] = extra[k] * r
 
 
+@kernel
+def dense_columns(X, columns, scale, out):  # X C-ordered; out OUT: chosen columns, index X.shape[1] is the constant
+    d = X.shape[1]
+    for i in range(X.shape[0]):
+        for k in range(columns.shape[0]):
+            out[i, k] = X[i, columns[k]] if columns[k] < d else scale
+
+
 @fast_kernel
 def dense_norms(X, scale, norms):  # X C-ordered; norms OUT: squared lengths of the rows
     for i in range(X.shape[0]):

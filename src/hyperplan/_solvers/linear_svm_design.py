@@ -23,10 +23,11 @@ from hyperplan._solvers._linear_svm_kernels import (
     dense_scores,
 )
 
-MIN_BLOCK = 4096  # rows worth a task of their own
+BLOCK_VALUES = 200_000  # stored values worth a task of their own
 MAX_BLOCKS = 16  # bounds the memory of partial sums
+WIDE_BLOCKS = 4  # the same when each partial Gram matrix is large
+WIDE = 256
 PANEL_ROWS = 512  # rows gathered for one rank update: a panel of 100 columns stays in the second-level cache
-PARALLEL_WORK = 200_000  # stored values below which one block is faster than a pool
 
 
 class Outcome(NamedTuple):
@@ -59,9 +60,8 @@ class Design:
         self.is_sparse = sp.issparse(X)
         self._rows = compressed(X) if self.is_sparse else X
         self.n_stored = X.nnz if self.is_sparse else X.size
-        parallel = self.n_stored >= PARALLEL_WORK
-        size = max(MIN_BLOCK if not self.is_sparse else 1, -(-self.n_rows // MAX_BLOCKS)) if parallel else self.n_rows
-        self.blocks = spans(self.n_rows, max(size, 1))
+        n_blocks = min(self.n_stored // BLOCK_VALUES, MAX_BLOCKS if self.width <= WIDE else WIDE_BLOCKS)
+        self.blocks = spans(self.n_rows, max(1, -(-self.n_rows // max(1, n_blocks))))
 
     def take(self, rows):
         """The design of some rows (a copy)."""

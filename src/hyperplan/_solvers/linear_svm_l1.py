@@ -11,13 +11,15 @@ Lee, Sun, Saunders (2014), SIAM J. Optimization 24(3); Massias, Gramfort, Salmon
 import numpy as np
 import scipy.sparse as sp
 
+from hyperplan._core.parallel import spans, thread_map
 from hyperplan._core.status import Status
 from hyperplan._solvers._linear_svm_dual_kernels import l1_quadratic
-from hyperplan._solvers._linear_svm_kernels import squared_band, squared_band_pull
+from hyperplan._solvers._linear_svm_kernels import dense_columns, squared_band, squared_band_pull
 from hyperplan._solvers.linear_svm_design import Design, Outcome
 from hyperplan._solvers.linear_svm_newton import ActiveGram
 
 FIRST_SET = 64  # columns in the first working set
+SPARE_SHARE = 0.15  # columns near violation that are taken along: a set that stays keeps its Gram matrix
 MAX_SET = 3000  # the Gram matrix of a working set stays below 72 MB; larger supports are solved in blocks
 INNER_STEPS = 30
 INNER_DROP = 0.1  # the inner problem is solved until its violation is this share of the outer one
@@ -43,7 +45,7 @@ def l1_newton(design, band, *, target_gap, max_iter):
     columns = _columns(design)
     weights, scores = np.zeros(design.width), np.zeros(design.n_rows)
     pull = np.empty(design.n_rows)
-    n_iter, stalled, best = 0, 0, np.inf
+    n_iter, stalled, best, block = 0, 0, np.inf, None
     while True:
         squared_band_pull(scores, *band, pull)
         gradient = design.combine(pull)
@@ -54,71 +56,93 @@ def l1_newton(design, band, *, target_gap, max_iter):
         if n_iter >= max_iter or stalled > STALL_STEPS or not np.isfinite(gap):
             status = Status.MAX_ITER if n_iter >= max_iter else Status.STALLED
             return Outcome(weights, pull, primal, gap, n_iter, status if np.isfinite(gap) else Status.DIVERGED)
-        chosen, violation = _working_set(weights, gradient)
-        part = Design(columns(chosen))
-        inner, n_steps = _prox_newton(
-            part, band, weights[chosen], scores, INNER_DROP * violation, min(max_iter - n_iter, INNER_STEPS)
+        needed, filled, violation = _working_set(weights, gradient)
+        if block is None or not block.covers(needed, weights):
+            block = WorkingSet(design, columns, band, scores, weights, filled)
+        weights[block.chosen], n_steps = block.minimise(
+            weights[block.chosen], INNER_DROP * violation, min(max_iter - n_iter, INNER_STEPS)
         )
-        weights[chosen] = inner
         n_iter += n_steps
         scores = design.scores(weights)
 
 
 def _columns(design):
     """A function that returns chosen columns, in C order or CSR; the intercept's constant is the last column."""
-    source = design.X.tocsc() if design.is_sparse else design.X
+    source = design.X.tocsc() if design.is_sparse else None
 
     def choose(chosen):
+        if not design.is_sparse:
+            out = np.empty((design.n_rows, chosen.size))
+            thread_map(
+                lambda block: dense_columns(design.X[block], chosen, design.scale, out[block]),
+                spans(design.n_rows, 1024),
+            )
+            return out
         features = chosen[chosen < design.n_features]
-        picked = source[:, features].tocsr() if design.is_sparse else source[:, features].astype(np.float64, order="C")
+        picked = source[:, features].tocsr()
         if features.size == chosen.size:
             return picked
-        constant = np.full((design.n_rows, 1), design.scale)
-        return sp.csr_matrix(sp.hstack([picked, constant])) if design.is_sparse else np.hstack([picked, constant])
+        return sp.csr_matrix(sp.hstack([picked, np.full((design.n_rows, 1), design.scale)]))
 
     return choose
 
 
 def _working_set(weights, gradient):
-    """Columns to work on (sorted) and the worst violation of optimality."""
+    """Columns that must be worked on, those with some near-violators added (both sorted), and the worst violation."""
     violation = np.where(weights == 0.0, np.maximum(np.abs(gradient) - 1.0, 0.0), np.abs(gradient - np.sign(weights)))
-    support = np.flatnonzero(weights)
-    size = min(max(FIRST_SET, 2 * support.size), MAX_SET, weights.size)
-    score = violation.copy()
-    if support.size < MAX_SET // 2:
-        score[support] = np.inf
-    chosen = np.argsort(-score, kind="stable")[:size]
-    return np.sort(chosen[score[chosen] > 0.0]), violation.max()
+    n_support = np.count_nonzero(weights)
+    score = np.abs(gradient)
+    if n_support < MAX_SET // 2:
+        score[weights != 0.0] = np.inf
+    n_wrong = np.count_nonzero((weights != 0.0) | (violation > 0.0))
+    n_needed = min(max(FIRST_SET, 2 * n_support), MAX_SET, n_wrong)
+    n_filled = min(n_needed + FIRST_SET // 2 + int(SPARE_SHARE * n_needed), MAX_SET, weights.size)
+    order = np.argsort(-score, kind="stable")
+    return np.sort(order[:n_needed]), np.sort(order[:n_filled]), violation.max()
 
 
-def _prox_newton(design, band, weights, scores, tolerance, max_steps):
-    """Minimise over the columns of `design`; `scores` include the columns outside."""
-    outside = scores - design.scores(weights)
-    low, high, cost = band
-    shifted = (low - outside, high - outside, cost)
-    own = scores - outside
-    gram = ActiveGram(design, shifted)
-    objective = np.abs(weights).sum() + squared_band(own, *shifted)
-    for step in range(1, max_steps + 1):
-        gram.update(own)
-        hessian, linear = np.ascontiguousarray(gram.matrix[:-1, :-1]), gram.matrix[:-1, -1].copy()
-        slope = hessian @ weights - linear
-        violation = np.where(weights == 0.0, np.maximum(np.abs(slope) - 1.0, 0.0), np.abs(slope + np.sign(weights)))
-        worst = violation.max(initial=0.0)
-        if worst <= tolerance:
-            return weights, step
-        target = weights.copy()
-        l1_quadratic(hessian, linear, max(0.1 * worst, 0.1 * tolerance) * 0.1, MAX_EPOCHS, target, slope)
-        direction = target - weights
-        move = design.scores(direction)
-        length, before = 1.0, objective
-        for _ in range(HALVINGS):
-            trial = weights + length * direction
-            objective = np.abs(trial).sum() + squared_band(own + length * move, *shifted)
-            if objective <= before:
-                break
-            length *= 0.5
-        else:
-            return weights, step
-        weights, own = trial, own + length * move
-    return weights, max_steps
+class WorkingSet:
+    """Some columns with their Gram matrix over the rows outside their band; the other columns keep their weights."""
+
+    def __init__(self, design, columns, band, scores, weights, chosen):
+        self.chosen = chosen
+        self._design = Design(columns(chosen))
+        own = self._design.scores(weights[chosen])
+        self.is_whole = not np.delete(weights, chosen).any()
+        outside = 0.0 if self.is_whole else scores - own
+        self._band = (band[0] - outside, band[1] - outside, band[2])
+        self._gram = ActiveGram(self._design, self._band)
+
+    def covers(self, needed, weights):
+        """Whether this set can go on: it holds all needed columns and every non-zero weight."""
+        return (
+            self.is_whole and np.isin(needed, self.chosen).all() and np.isin(np.flatnonzero(weights), self.chosen).all()
+        )
+
+    def minimise(self, weights, tolerance, max_steps):
+        """Proximal Newton steps until no column violates optimality by more than `tolerance`."""
+        own = self._design.scores(weights)
+        objective = np.abs(weights).sum() + squared_band(own, *self._band)
+        for step in range(1, max_steps + 1):
+            self._gram.update(own)
+            hessian, linear = np.ascontiguousarray(self._gram.matrix[:-1, :-1]), self._gram.matrix[:-1, -1].copy()
+            slope = hessian @ weights - linear
+            violation = np.where(weights == 0.0, np.maximum(np.abs(slope) - 1.0, 0.0), np.abs(slope + np.sign(weights)))
+            worst = violation.max(initial=0.0)
+            if worst <= tolerance:
+                return weights, step
+            target = weights.copy()
+            l1_quadratic(hessian, linear, 0.01 * max(worst, tolerance), MAX_EPOCHS, target, slope)
+            direction = target - weights
+            move = self._design.scores(direction)
+            length, before = 1.0, objective
+            for _ in range(HALVINGS):
+                trial = weights + length * direction
+                objective = np.abs(trial).sum() + squared_band(own + length * move, *self._band)
+                if objective <= before:
+                    break
+                length *= 0.5
+            else:
+                return weights, step
+            weights, own = trial, own + length * move
+        return weights, max_steps
