@@ -13,7 +13,7 @@ ESTIMATORS = {name: cls for name, cls in testing.all_estimators()}
 
 # A tight fit, so that two ways to the same optimum end at the same place.  Only what an estimator knows is passed.
 TIGHT = {"tol": 1e-10, "max_iter": 20_000, "random_state": 0, "cv": 3}
-FAST = {"random_state": 0, "cv": 3}
+FAST = {"random_state": 0, "cv": 4}
 
 
 def build(name, **wanted):

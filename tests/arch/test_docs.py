@@ -1,0 +1,72 @@
+"""The documents tell the truth: examples run, names exist, tests exist."""
+
+import ast
+import doctest
+import importlib
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SYLLABUS = (ROOT / "docs" / "syllabus.md").read_text(encoding="utf-8")
+ROWS = [
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in SYLLABUS.splitlines()
+    if line.startswith("| ") and not line.startswith("| id ")
+]
+COVERED = (
+    [f"C{i}" for i in range(1, 14)]
+    + [f"D{i}" for i in range(1, 19)]
+    + [f"LR{i}" for i in range(1, 12)]
+    + [f"F{i}" for i in (1, 2, 3, 4, 5, 6, 12)]
+    + [f"G{i}" for i in range(1, 7)]
+    + ["A14", "V1", "V2", "V3", "V5", "T38"]
+    + [f"T{i:02}" for i in range(5, 14)]
+)
+
+
+def names(cell):
+    return re.findall(r"`([^`]+)`", cell)
+
+
+def test_readme_examples_run():
+    result = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
+    assert result.attempted >= 8 and result.failed == 0
+
+
+def test_readme_points_at_files_that_exist():
+    links = re.findall(r"\]\(([^)#]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert links and not [link for link in links if "://" not in link and not (ROOT / link).exists()]
+
+
+def test_readme_has_its_benchmark_section():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert text.index("<!-- benchmarks: begin -->") < text.index("<!-- benchmarks: end -->")
+
+
+def test_every_topic_of_this_release_has_a_row():
+    listed = {identifier.strip() for row in ROWS for identifier in row[0].split(",")}
+    assert set(COVERED) <= listed
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0])
+def test_syllabus_row_names_an_object_that_imports_and_a_test_that_exists(row):
+    _, topic, objects, proofs = row
+    assert topic and names(objects) and names(proofs)
+    for name in names(objects):
+        module, _, attribute = name.rpartition(".")
+        assert hasattr(importlib.import_module(f"hyperplan.{module}"), attribute), name
+    for node in names(proofs):
+        file, _, function = node.partition("::")
+        tree = ast.parse((ROOT / "tests" / file).read_text(encoding="utf-8"))
+        assert function in {item.name for item in tree.body if isinstance(item, ast.FunctionDef)}, node
+
+
+def test_versions_agree():
+    import hyperplan
+
+    for file, pattern in (("pyproject.toml", r'^version = "(.+)"'), ("CITATION.cff", r"^version: (.+)$")):
+        found = re.search(pattern, (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)
+        assert found and found[1] == hyperplan.__version__, file
+    assert f"## {hyperplan.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
