@@ -23,7 +23,7 @@ def table():
     return X, score, (score > 0).astype(int), np.digitize(score, [-1.0, 1.0])
 
 
-def same(a, b, rtol=1e-7):
+def agree(a, b, rtol=1e-7):
     """The same steps in another order of additions: 2000 steps leave differences far below 1e-7."""
     np.testing.assert_allclose(a.coef_, b.coef_, rtol=rtol, atol=1e-9)
     np.testing.assert_allclose(a.intercept_, b.intercept_, rtol=rtol, atol=1e-9)
@@ -36,7 +36,7 @@ def same(a, b, rtol=1e-7):
 def test_classifier_takes_the_same_steps(table, loss, penalty):
     X, _, y, _ = table
     options = dict(loss=loss, penalty=penalty, alpha=1e-3, learning_rate="constant", eta0=0.01, shuffle=False)
-    same(*(m.SGDClassifier(**options, max_iter=60).fit(X, y) for m in (ours, peer)))
+    agree(*(m.SGDClassifier(**options, max_iter=60).fit(X, y) for m in (ours, peer)))
 
 
 @pytest.mark.parametrize("schedule", ["constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"])
@@ -46,7 +46,7 @@ def test_classifier_schedules(table, schedule, sparse):
     # a fixed number of epochs: scikit-learn's norm of sparse weights, part of its stopping rule, is that of one row
     options = dict(learning_rate=schedule, eta0=0.05, power_t=0.3, alpha=1e-2, shuffle=False, tol=None, max_iter=6)
     X = sp.csr_array(X * (np.abs(X) > 0.5)) if sparse else X
-    same(*(m.SGDClassifier(**options).fit(X, y) for m in (ours, peer)))
+    agree(*(m.SGDClassifier(**options).fit(X, y) for m in (ours, peer)))
 
 
 @pytest.mark.parametrize("schedule", ["constant", "invscaling", "adaptive"])
@@ -55,14 +55,14 @@ def test_classifier_schedules(table, schedule, sparse):
 def test_regressor_takes_the_same_steps(table, loss, schedule, penalty):
     X, y, _, _ = table
     options = dict(loss=loss, learning_rate=schedule, eta0=0.01, penalty=penalty, shuffle=False, max_iter=100)
-    same(*(m.SGDRegressor(**options).fit(X, y) for m in (ours, peer)))
+    agree(*(m.SGDRegressor(**options).fit(X, y) for m in (ours, peer)))
 
 
 @pytest.mark.parametrize("schedule", ["pa1", "pa2"])
 def test_regressor_passive_aggressive(table, schedule):
     X, y, _, _ = table
     options = dict(loss="epsilon_insensitive", learning_rate=schedule, eta0=0.1, shuffle=False, penalty=None)
-    same(*(m.SGDRegressor(**options).fit(X, y) for m in (ours, peer)))
+    agree(*(m.SGDRegressor(**options).fit(X, y) for m in (ours, peer)))
 
 
 @pytest.mark.parametrize("average", [True, 50, 10**6])
@@ -70,7 +70,7 @@ def test_regressor_passive_aggressive(table, schedule):
 def test_average(table, average, penalty):
     X, y, _, _ = table
     options = dict(average=average, penalty=penalty, shuffle=False, eta0=0.02)
-    same(*(m.SGDRegressor(**options).fit(X, y) for m in (ours, peer)))
+    agree(*(m.SGDRegressor(**options).fit(X, y) for m in (ours, peer)))
 
 
 @pytest.mark.parametrize("loss", CLASSIFICATION)
@@ -79,7 +79,7 @@ def test_many_classes_weights_and_class_weights(table, loss):
     weight = np.random.default_rng(1).uniform(0.5, 2.0, 300)
     options = dict(loss=loss, class_weight={0: 2.0, 1: 1.0, 2: 0.5}, shuffle=False, tol=None, max_iter=5)
     options |= dict(learning_rate="constant", eta0=0.01)
-    same(*(m.SGDClassifier(**options).fit(X, y, sample_weight=weight) for m in (ours, peer)))
+    agree(*(m.SGDClassifier(**options).fit(X, y, sample_weight=weight) for m in (ours, peer)))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -94,7 +94,7 @@ def test_partial_fit_and_warm_start(table, dtype):
     assert models[0].coef_.dtype == dtype and models[0].t_ == models[1].t_
     assert models[0].certificate_.kind == "none" and not models[0].certificate_.holds
     warm = [m.SGDRegressor(shuffle=False, warm_start=True, max_iter=3, tol=None) for m in (ours, peer)]
-    same(*(model.fit(X.astype(float), y).fit(X.astype(float), y) for model in warm))
+    agree(*(model.fit(X.astype(float), y).fit(X.astype(float), y) for model in warm))
 
 
 @pytest.mark.parametrize("loss", ["log_loss", "modified_huber"])
