@@ -4,8 +4,8 @@ All work on the centred and weighted problem
 
     minimise  1/2 sum_i s_i (y_i - (x_i - mean)'w)^2 + l1 |w|_1 + l2/2 |w|_2^2
 
-without forming ``X - mean``: the mean is subtracted while a column is read.  Dense X is F-ordered; sparse X is CSC and the
-constant that centring adds to every residual travels in one number, `offset`.
+without forming ``X - mean``: the mean is subtracted while a column is read.  Dense X is F-ordered; sparse X is CSC
+and the constant that centring adds to every residual travels in one number, `offset`.
 """
 
 import math
@@ -65,9 +65,18 @@ def new_coefficient(target, norm2, penalty):
 
 
 @kernel
+def safe_gap(gap, y2):
+    """The gap, or the rounding error of computing it if that is larger."""
+    return max(abs(gap), 1e-14 * y2)
+
+
+@kernel
 def outside_safe_sphere(score, norm2, correlation, gap, penalty):
-    """Gap Safe rule (Fercoq, Gramfort, Salmon 2015): True when the coefficient must be zero at the optimum."""
-    radius = math.sqrt(2.0 * abs(gap)) / penalty.l1
+    """Gap Safe rule (Fercoq, Gramfort, Salmon 2015): True when the coefficient must be zero at the optimum.
+
+    `gap` must not be below its own rounding error (see `safe_gap`): a sphere of radius zero excludes everything.
+    """
+    radius = math.sqrt(2.0 * gap) / penalty.l1
     reached = score / max(penalty.l1, correlation)
     if not penalty.positive:
         reached = abs(reached)
@@ -122,7 +131,7 @@ def gram_descent(G, q, penalty, stop, rng, active, w, c):
             n_active += 1
         else:
             w[j] = 0.0
-    n_active = gram_screen(G, penalty, gap, correlation, active, n_active, w, c)
+    n_active = gram_screen(G, penalty, safe_gap(gap, stop.y2), correlation, active, n_active, w, c)
     for epoch in range(stop.epochs):
         largest = change = 0.0
         for a in range(n_active):
@@ -140,7 +149,7 @@ def gram_descent(G, q, penalty, stop, rng, active, w, c):
             gap, correlation = gram_gap(penalty, stop.y2, q, w, c)
             if gap <= stop.goal:
                 return epoch + 1, gap, settled
-            n_active = gram_screen(G, penalty, gap, correlation, active, n_active, w, c)
+            n_active = gram_screen(G, penalty, safe_gap(gap, stop.y2), correlation, active, n_active, w, c)
     return stop.epochs, gap, settled
 
 
@@ -244,7 +253,8 @@ def residual_descent(design, y, penalty, stop, rng, active, w, rho, offset, c):
     for j in range(w.shape[0]):
         keep = design.norm2[j] > 0.0
         if keep and penalty.l1 > 0.0:
-            keep = not outside_safe_sphere(c[j] - penalty.l2 * w[j], design.norm2[j], correlation, gap, penalty)
+            score, safe = c[j] - penalty.l2 * w[j], safe_gap(gap, stop.y2)
+            keep = not outside_safe_sphere(score, design.norm2[j], correlation, safe, penalty)
         if keep:
             active[n_active] = j
             n_active += 1
@@ -270,8 +280,8 @@ def residual_descent(design, y, penalty, stop, rng, active, w, rho, offset, c):
             kept = 0
             for a in range(n_active):
                 j = active[a]
-                score = c[j] - penalty.l2 * w[j]
-                if penalty.l1 > 0.0 and outside_safe_sphere(score, design.norm2[j], correlation, gap, penalty):
+                score, safe = c[j] - penalty.l2 * w[j], safe_gap(gap, stop.y2)
+                if penalty.l1 > 0.0 and outside_safe_sphere(score, design.norm2[j], correlation, safe, penalty):
                     if w[j] != 0.0:
                         offset = column_step(design, j, -w[j], rho, offset)
                         w[j] = 0.0

@@ -2,7 +2,8 @@
 
     minimise  1/2 sum_i s_i |y_i - W'x_i|^2 + l1 sum_j |W_j|_2 + l2/2 |W|_F^2
 
-Targets and residuals are stored target by target, coefficients column by column; see `_coordinate_kernels` for the design.
+Targets and residuals are stored target by target, coefficients column by column; see `_coordinate_kernels` for the
+design.
 """
 
 import math
@@ -15,6 +16,7 @@ from hyperplan._solvers._coordinate_kernels import (
     duality_gap,
     outside_safe_sphere,
     residual_sums,
+    safe_gap,
 )
 
 
@@ -97,7 +99,8 @@ def task_descent(design, Y, penalty, stop, rng, work, active, W, rho, offset):
         if design.norm2[j] > 0.0:
             active[n_active] = j
             n_active += 1
-    n_active = task_screen(design, penalty, gap, correlation, score, active, n_active, zero, W, rho, offset)
+    safe = safe_gap(gap, stop.y2)
+    n_active = task_screen(design, penalty, safe, correlation, score, active, n_active, zero, W, rho, offset)
     for epoch in range(stop.epochs):
         largest = change = 0.0
         for a in range(n_active):
@@ -115,5 +118,6 @@ def task_descent(design, Y, penalty, stop, rng, work, active, W, rho, offset):
             gap, correlation = task_gap(design, Y, penalty, W, rho, offset, score)
             if gap <= stop.goal:
                 return epoch + 1, gap
-            n_active = task_screen(design, penalty, gap, correlation, score, active, n_active, zero, W, rho, offset)
+            safe = safe_gap(gap, stop.y2)
+            n_active = task_screen(design, penalty, safe, correlation, score, active, n_active, zero, W, rho, offset)
     return stop.epochs, gap

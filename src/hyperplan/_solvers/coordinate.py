@@ -3,17 +3,20 @@
     minimise  P(w) = 1/2 sum_i s_i (y_i - x_i'w)^2 + l1 |w|_1 + l2/2 |w|_2^2        (X and y centred, weights s)
 
 - `gram_path`: everything from X'SX and X'Sy; for few columns and many rows.
-- `working_set_path`: a growing set of columns with its Gram matrix, so that a step costs the size of the set and not the number
+- `working_set_path`: a growing set of columns with its Gram matrix, so that a step costs the size of the set and not
+the number
   of rows; the other columns are only correlated with the residual, and only where a bound cannot rule them out.
 - `residual_path`: the textbook loop on columns, with Anderson extrapolation when it is slow.
 
-On a Gram matrix, slow descent is helped by Newton steps on the current support with an exact line search over sign changes:
-where the support is right they end the iteration.  All engines stop when the duality gap is at most ``tol * sum s_i y_i^2``.
+On a Gram matrix, slow descent is helped by Newton steps on the current support with an exact line search over sign
+changes: where the support is right they end the iteration.  All engines stop when the duality gap is at most ``tol *
+sum s_i y_i^2``.
 
-References: Friedman, Hastie, Tibshirani (2010), J. Stat. Software 33(1); Massias, Gramfort, Salmon (2018), ICML; Fercoq,
-Gramfort, Salmon (2015), ICML; Bertrand, Massias (2021), AISTATS.
+References: Friedman, Hastie, Tibshirani (2010), J. Stat. Software 33(1); Massias, Gramfort, Salmon (2018), ICML;
+Fercoq, Gramfort, Salmon (2015), ICML; Bertrand, Massias (2021), AISTATS.
 """
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -90,8 +93,9 @@ def gram_path(G, q, y2, penalties, options, w0=None) -> PathSolution:
 def gram_solve(G, q, penalty, stop, w, c, rng, patience, factor):
     """Descent on G, w and ``c = q - G w`` being updated; return (epochs, gap).
 
-    After `patience` epochs the search goes over signs: minimise over the support, let in the worst of the other coordinates,
-    and again (Lee, Battle, Raina, Ng 2007).  Every step lowers the objective, so that no pattern of signs comes twice.
+    After `patience` epochs the search goes over signs: minimise over the support, let in the worst of the other
+    coordinates, and again (Lee, Battle, Raina, Ng 2007).  Every step lowers the objective, so that no pattern of
+    signs comes twice.
     """
     active = np.empty(w.shape[0], dtype=np.intp)
     epochs = patience if patience else BLOCK_PATIENCE
@@ -184,7 +188,7 @@ def _residual_primal(design, y, penalty, state):
 
 def _extrapolate(past, penalty):
     """Anderson: the affine combination of iterates whose combined step is shortest; None when it is degenerate."""
-    steps = np.array([b.w - a.w for a, b in zip(past, past[1:])])
+    steps = np.array([b.w - a.w for a, b in pairwise(past)])
     products = steps @ steps.T
     size = np.trace(products)
     if not 0 < size < np.inf:

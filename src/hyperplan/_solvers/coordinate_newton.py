@@ -1,7 +1,7 @@
 """Newton steps for l1-penalised least squares: exact minimisation over a support and its signs.
 
-On the coordinates that are not zero the objective is quadratic until a sign changes.  The Cholesky factor of that quadratic is
-kept from step to step and follows the support by adding and removing single coordinates.
+On the coordinates that are not zero the objective is quadratic until a sign changes.  The Cholesky factor of that
+quadratic is kept from step to step and follows the support by adding and removing single coordinates.
 """
 
 import numpy as np
@@ -89,7 +89,7 @@ def minimise_over_support(G, penalty, factor, w, c) -> bool:
 
 
 def newton_step(G, penalty, factor, w, c) -> float:
-    """Go towards the minimiser over the current support and signs, as far as that is best; return the length of the step.
+    """Go towards the minimiser over the current support and signs, as far as that is best; return how far.
 
     1 is the whole way, 0 means that the support is empty, too large or singular.  Beyond a sign change the objective
     stays convex and piecewise quadratic along the segment, so that its best point is found exactly.

@@ -1,8 +1,8 @@
 """The working-set engine of coordinate descent: for many columns of which few matter.
 
-The state (working set, its Gram matrix, residual, correlations) travels along a path of penalties.  Correlations with the
-residual are exact for a residual seen before and bounded since: a column is read again only where the bound cannot show that
-its coefficient stays zero.
+The state (working set, its Gram matrix, residual, correlations) travels along a path of penalties.  Correlations
+with the residual are exact for a residual seen before and bounded since: a column is read again only where the bound
+cannot show that its coefficient stays zero.
 """
 
 import numpy as np
@@ -19,6 +19,7 @@ FIRST_COLUMNS = 128  # least number of columns added at a time
 SNAPSHOTS = 16  # residuals remembered
 LARGEST_BLOCK = 6000  # beyond, the Gram matrix costs more than it saves
 ROUNDS = 200  # of the outer loop, for one penalty
+POLISH = 4  # Newton rounds, and calls, when nothing can be added to the working set
 INNER_SHARE = 0.1  # of the measured gap that is left to the working set
 
 
@@ -100,24 +101,25 @@ class WorkingSet:
     def solve(self, penalty, options):
         """Move to the solution for `penalty`; return (gap, primal, epochs, status)."""
         goal = options.tol * self.y2
-        epochs, share = 0, INNER_SHARE
+        epochs = polished = 0
         warm = self.previous_l1 is not None
         for turn in range(ROUNDS):
             if turn:
                 self.correlations.update(self.residual, self.root, self.w, penalty.l1)
             gap, primal = self.gap(penalty)
             known = turn > 0 or not warm  # along a path the correlations are those of the previous penalty
-            if known and (gap <= goal or not np.isfinite(gap) or epochs >= options.max_iter):
+            if known and (gap <= goal or not np.isfinite(gap) or epochs >= options.max_iter or polished == POLISH):
                 break
             added = self._grow(penalty, strong=warm and turn == 0)
             if len(self.block) > LARGEST_BLOCK:
                 return self._by_columns(penalty, options, epochs)
-            share = share if added or turn == 0 else 0.1 * share
-            inner_goal = 0.3 * goal if warm else max(0.3 * goal, share * gap)
-            inner_goal = inner_goal if added or turn == 0 else min(inner_goal, share * gap)
-            if inner_goal < 1e-16 * self.y2:
-                break
-            epochs += max(1, self._descend(penalty, inner_goal, options.max_iter - epochs, warm))
+            budget = options.max_iter - epochs
+            if turn and not added:  # the working set is complete: Newton steps alone, down to rounding
+                epochs += max(1, self._descend(penalty, -1.0, min(POLISH, budget), 0))
+                polished += 1
+            else:
+                inner_goal = 0.3 * goal if warm else max(0.3 * goal, INNER_SHARE * gap)
+                epochs += max(1, self._descend(penalty, inner_goal, budget, 0 if warm else BLOCK_PATIENCE))
         self.previous_l1 = penalty.l1
         status = Status.CONVERGED if gap <= goal else Status.MAX_ITER
         return float(gap), primal, epochs, status
@@ -146,14 +148,13 @@ class WorkingSet:
             self.block.keep(np.flatnonzero(used))
             self.factor.forget()
 
-    def _descend(self, penalty, goal, epochs, warm):
+    def _descend(self, penalty, goal, epochs, patience):
         """Solve on the working set."""
         columns = self.block.columns
         w, q = self.w[columns], self.xy[columns]
         G = self.block.storage
         c = q - self.block.gram @ w
         stop = Stop(self.y2, goal, np.inf, max(1, epochs))
-        patience = 0 if warm else BLOCK_PATIENCE
         used, _ = gram_solve(G, q, penalty, stop, w, c, np.empty(0, dtype=np.uint64), patience, self.factor)
         self.w[columns] = w
         self._set_residual()

@@ -1,12 +1,13 @@
 """The elastic net as a support vector machine, and the lasso as a point of least norm in a polytope.
 
-With ``|b|_1 <= t`` and ``lambda > 0``,  ``min |y - X b|^2 + lambda |b|^2``  has the solution  ``b = t (a+ - a-) / sum(a)``
-where a >= 0 are the dual variables of the machine
+With ``|b|_1 <= t`` and ``lambda > 0``,  ``min |y - X b|^2 + lambda |b|^2``  has the solution  ``b = t (a+ - a-) /
+sum(a)`` where a >= 0 are the dual variables of the machine
 
     minimise  1/2 |v|^2 + C sum_i max(0, 1 - z_i'v)^2,       C = 1 / (2 lambda),
 
 without bias, on the 2 d "samples" ``z = x_j - y/t`` (class +1) and ``z = -(x_j + y/t)`` (class -1 with its sign).
-Without lambda (hard margin) it is the point of least norm of the simplex spanned by the same z: non-negative least squares.
+Without lambda (hard margin) it is the point of least norm of the simplex spanned by the same z: non-negative least
+squares.
 
 The penalised problem is the constrained one for the t whose multiplier is the penalty, found by bracketing.
 References: Zhou, Chen, Song, Weinberger, Chen (2015), A reduction of the elastic net to support vector machines, AAAI;
@@ -71,7 +72,7 @@ def _line_search(v, step, margin, moved, C):
 
 
 def constrained_elastic_net(X, y, t, ridge):
-    """``argmin |y - X b|^2 + ridge |b|^2`` subject to ``|b|_1 <= t`` by the machine; ridge > 0, the constraint active."""
+    """``argmin |y - X b|^2 + ridge |b|^2`` subject to ``|b|_1 <= t`` by the machine; ridge > 0, constraint active."""
     d = X.shape[1]
     _, a = squared_hinge_svm(signed_samples(X, y, t), 1 / (2 * ridge))
     total = a.sum()
@@ -82,7 +83,8 @@ def constrained_lasso(X, y, t):
     """``argmin |y - X b|^2`` subject to ``|b|_1 <= t``, the constraint active: least norm over a simplex.
 
     The least-norm point ``A s`` over the simplex is, up to scale, the solution of non-negative least squares with a row
-    of ones and target (0, ..., 0, 1): for each direction s the best scale leaves |A s|^2 / (1 + |A s|^2), increasing in |A s|.
+    of ones and target (0, ..., 0, 1): for each direction s the best scale leaves |A s|^2 / (1 + |A s|^2), increasing
+    in |A s|.
     """
     d = X.shape[1]
     A = t * signed_samples(X, y, t)
@@ -95,7 +97,7 @@ def constrained_lasso(X, y, t):
 
 
 def multiplier(X, y, coef, ridge):
-    """The l1 penalty for which `coef` is optimal: max |X'(y - X b) - ridge b| (half the derivative of the constrained problem)."""
+    """The l1 penalty for which `coef` is optimal: max |X'(y - X b) - ridge b|."""
     return float(np.abs(X.T @ (y - X @ coef) - ridge * coef).max())
 
 

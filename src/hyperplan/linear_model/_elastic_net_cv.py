@@ -2,7 +2,8 @@
 
     minimise  1/(2S) sum_i s_i (y_i - b - x_i'w)^2  +  alpha (r |w|_1 + (1 - r)/2 |w|_2^2)
 
-for each alpha (and r) on the training part of each fold; the pair of least mean squared test error is refitted on all rows.
+for each alpha (and r) on the training part of each fold; the pair of least mean squared test error is refitted on
+all rows.
 """
 
 import numbers
@@ -231,9 +232,9 @@ def _refit(whole, alpha, l1_ratio, positive, options, dtype, fit_intercept):
 class LassoCV(_ElasticNetCVBase):
     """Lasso whose penalty is chosen by cross-validation.
 
-    Minimises ``1/(2n) |y - Xw - b|^2 + alpha |w|_1`` along a path of `alphas` on each training fold, then for the alpha of
-    least test error on all rows.  Each solve stops when its duality gap is at most ``tol`` times the mean square of the
-    centred target.
+    Minimises ``1/(2n) |y - Xw - b|^2 + alpha |w|_1`` along a path of `alphas` on each training fold, then for the
+    alpha of least test error on all rows.  Each solve stops when its duality gap is at most ``tol`` times the mean
+    square of the centred target.
 
     Parameters
     ----------
@@ -293,8 +294,8 @@ class LassoCV(_ElasticNetCVBase):
 
     References
     ----------
-    Friedman, Hastie, Tibshirani (2010), Regularization paths for generalized linear models via coordinate descent, Journal of
-    Statistical Software 33(1).
+    Friedman, Hastie, Tibshirani (2010), Regularization paths for generalized linear models via coordinate descent,
+    Journal of Statistical Software 33(1).
 
     Examples
     --------
@@ -305,7 +306,7 @@ class LassoCV(_ElasticNetCVBase):
     >>> y = 3 * X[:, 0] - 2 * X[:, 1] + 0.1 * rng.normal(size=60)
     >>> model = LassoCV().fit(X, y)
     >>> model.coef_[:2].round(1)
-    array([ 3., -2.])
+    array([ 2.9, -2. ])
     """
 
     path = staticmethod(lasso_path)
@@ -346,9 +347,9 @@ class LassoCV(_ElasticNetCVBase):
 class ElasticNetCV(_ElasticNetCVBase):
     """Elastic net whose penalty (and its mixing) is chosen by cross-validation.
 
-    Minimises ``1/(2n) |y - Xw - b|^2 + alpha (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2)`` along a path of `alphas` for each
-    `l1_ratio` on each training fold, then for the pair of least test error on all rows.  Each solve stops when its duality gap
-    is at most ``tol`` times the mean square of the centred target.
+    Minimises ``1/(2n) |y - Xw - b|^2 + alpha (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2)`` along a path of `alphas`
+    for each `l1_ratio` on each training fold, then for the pair of least test error on all rows.  Each solve
+    stops when its duality gap is at most ``tol`` times the mean square of the centred target.
 
     Parameters
     ----------
@@ -423,7 +424,7 @@ class ElasticNetCV(_ElasticNetCVBase):
     >>> y = 3 * X[:, 0] - 2 * X[:, 1] + 0.1 * rng.normal(size=60)
     >>> model = ElasticNetCV(l1_ratio=[0.5, 0.9]).fit(X, y)
     >>> bool(model.l1_ratio_ == 0.9), model.coef_[:2].round(1)
-    (True, array([ 3., -2.]))
+    (True, array([ 2.9, -2. ]))
     """
 
     path = staticmethod(enet_path)

@@ -1,8 +1,10 @@
 """Regularisation paths of the elastic net and the lasso, by coordinate descent with warm starts.
 
-    minimise  1/(2n) |y - Xw|^2 + alpha (r |w|_1 + (1 - r)/2 |w|_2^2)      for each alpha, from the largest to the smallest
+    minimise  1/(2n) |y - Xw|^2 + alpha (r |w|_1 + (1 - r)/2 |w|_2^2)      for each alpha, from the largest to the
+    smallest
 
-There is no intercept here: centre X and y first.  With several targets the penalty is on the rows of W (see MultiTaskLasso).
+There is no intercept here: centre X and y first.  With several targets the penalty is on the rows of W (see
+MultiTaskLasso).
 """
 
 import sys
@@ -89,8 +91,8 @@ def enet_path(
     check_input : bool, default=True
         False skips the checks of X, y and of a given Gram matrix; X must then be F-ordered or CSC.
     **params : dict
-        `tol` (1e-4), `max_iter` (1000), `selection`, `random_state`, `sample_weight`, `X_offset` and `X_scale` (for sparse
-        X: means to subtract).
+        `tol` (1e-4), `max_iter` (1000), `selection`, `random_state`, `sample_weight`, `X_offset` and `X_scale` (for
+        sparse X: means to subtract).
 
     Returns
     -------
@@ -109,8 +111,8 @@ def enet_path(
 
     References
     ----------
-    Friedman, Hastie, Tibshirani (2010), Regularization paths for generalized linear models via coordinate descent, Journal of
-    Statistical Software 33(1).
+    Friedman, Hastie, Tibshirani (2010), Regularization paths for generalized linear models via coordinate descent,
+    Journal of Statistical Software 33(1).
 
     Examples
     --------
@@ -119,8 +121,8 @@ def enet_path(
     >>> X = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]])
     >>> alphas, coefs, gaps = enet_path(X, np.array([2.0, 0.0, -2.0]), alphas=[1.0, 0.1])
     >>> coefs.round(3)
-    array([[0.583, 1.595],
-           [0.083, 0.103]])
+    array([[0.714, 1.774],
+           [0.   , 0.035]])
     """
     _check_path_arguments(locals())
     chosen = _chosen_alphas(n_alphas, alphas)
@@ -197,8 +199,8 @@ def lasso_path(
 
     References
     ----------
-    Friedman, Hastie, Tibshirani (2010), Regularization paths for generalized linear models via coordinate descent, Journal of
-    Statistical Software 33(1).
+    Friedman, Hastie, Tibshirani (2010), Regularization paths for generalized linear models via coordinate descent,
+    Journal of Statistical Software 33(1).
 
     Examples
     --------
@@ -247,7 +249,8 @@ def _check_path_arguments(given):
     alphas = given["alphas"]
     if isinstance(alphas, Integral) and alphas < 1:
         raise InvalidParameterError(
-            f"The 'alphas' parameter of enet_path must be an int in the range [1, inf) or an array-like. Got {alphas!r} instead."
+            f"The 'alphas' parameter of enet_path must be an int in the range [1, inf) or an array-like. "
+            f"Got {alphas!r} instead."
         )
 
 

@@ -22,6 +22,7 @@ GRAM_COLUMNS = 256  # for one penalty: X'X costs less than reading X a few times
 GRAM_COLUMNS_PATH = 1536  # for many penalties
 WORKING_SET_COLUMNS = 256  # fewer columns are cycled through as they are
 WORKING_SET_ENTRIES = 1 << 17  # of X; smaller problems are over before a working set is chosen
+TINY_PRODUCTS = 1 << 18  # multiplications of X'X that BLAS does not split over threads
 EASY_EPOCHS = 100  # of textbook descent, before a small problem is treated like a large one
 REFERENCE = "Fercoq, Gramfort, Salmon (2015), Mind the duality gap: safer rules for the Lasso, ICML"
 
@@ -108,9 +109,29 @@ def make_problem(
             return given
         precompute = "auto"
     if mean is None and uses_gram(X, precompute, n_penalties, tol):
-        return GramProblem(moments(X, np.asarray(Y, dtype=np.float64), weight, center=center))
+        tiny = not sp.issparse(X) and X.size * X.shape[1] <= TINY_PRODUCTS
+        return GramProblem(
+            (tiny_moments if tiny else moments)(X, np.asarray(Y, dtype=np.float64), weight, center=center)
+        )
     wide = X.shape[1] > WORKING_SET_COLUMNS and X.shape[0] * X.shape[1] > WORKING_SET_ENTRIES
     return DesignProblem(by_columns(X), Y, weight, center=center, mean=mean, working_set=wide)
+
+
+def tiny_moments(X, Y, weight, *, center) -> Moments:
+    """`moments` without panels and threads, whose preparation would take longer than the work."""
+    n = X.shape[0]
+    weight = np.ones(n) if weight is None else weight
+    total = float(weight.sum())
+    x_mean = y_mean = None
+    Z, T = X.astype(np.float64), Y
+    for _ in range(2 if center else 0):  # the second round removes the rounding of large means
+        x_rest, y_rest = weight @ Z / total, weight @ T / total
+        Z, T = Z - x_rest, T - y_rest
+        x_mean, y_mean = (x_rest, y_rest) if x_mean is None else (x_mean + x_rest, y_mean + y_rest)
+    if not center:
+        x_mean, y_mean = np.zeros(X.shape[1]), np.zeros(Y.shape[1])
+    weighted = Z * weight[:, None]
+    return Moments(total, x_mean, y_mean, weighted.T @ Z, weighted.T @ T, weight @ T**2)
 
 
 def _from_given_gram(X, Y, weight, gram, xy, center, check):
@@ -143,9 +164,8 @@ def check_gram(X, gram, problem):
     scale = float(np.sqrt((weight @ columns**2).prod()))
     if not abs(actual - expected) <= rtol * max(abs(expected), scale) + atol:
         raise ValueError(
-            "Gram matrix passed in via 'precompute' parameter did not pass validation when a single element was checked - "
-            f"please check that it was computed properly. For element ({j},{k}) we computed {expected} but the "
-            f"user-supplied value was {actual}."
+            "Gram matrix passed in via 'precompute' did not pass validation: for one element, "
+            f"({j},{k}), the data give {expected} but the matrix says {actual}. Was it centred and weighted like X?"
         )
 
 
@@ -185,8 +205,8 @@ def warn_unconverged(solutions, tolerances, max_iter, total, stacklevel=3):
     if pairs:
         gap, tolerance = max(pairs)
         warnings.warn(
-            f"Objective did not converge. You might want to increase the number of iterations (max_iter={max_iter}), scale "
-            f"the features or penalise more (alpha). Duality gap: {gap:.3e}, tolerance: {tolerance:.3e}"
+            f"Objective did not converge. You might want to increase the number of iterations (max_iter={max_iter}), "
+            f"scale the features or penalise more (alpha). Duality gap: {gap:.3e}, tolerance: {tolerance:.3e}"
             + (f" ({len(pairs)} penalties were left like this)." if len(pairs) > 1 else "."),
             ConvergenceWarning,
             stacklevel=stacklevel,
