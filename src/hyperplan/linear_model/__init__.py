@@ -9,6 +9,7 @@ from hyperplan.linear_model._huber import HuberRegressor
 from hyperplan.linear_model._least_squares import LinearRegression
 from hyperplan.linear_model._logistic import LogisticRegression
 from hyperplan.linear_model._logistic_cv import LogisticRegressionCV
+from hyperplan.linear_model._multi_task import MultiTaskElasticNet, MultiTaskLasso
 from hyperplan.linear_model._ordinal import OrdinalRegression
 from hyperplan.linear_model._perceptron import Perceptron, perceptron, update_weight
 from hyperplan.linear_model._probit import ProbitRegression
@@ -33,6 +34,8 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "LogisticRegressionCV",
+    "MultiTaskElasticNet",
+    "MultiTaskLasso",
     "OrdinalRegression",
     "Perceptron",
     "PoissonRegressor",
