@@ -104,7 +104,8 @@ def prox_newton(rows, penalty, theta, tol, asked, max_iter, observe) -> Logistic
     state = rows.evaluate(theta)
     objective = state.loss + penalty.value(theta)
     model = WorkingHessian(rows)
-    reference = max(np.abs(rows.evaluate(np.zeros_like(theta)).gradient[:-1]).max(initial=0.0), penalty.l1)
+    at_zero = rows.evaluate(np.zeros_like(theta)) if theta.any() else state
+    reference = max(np.abs(at_zero.gradient[:-1]).max(initial=0.0), penalty.l1)
     status, iteration, before, stalls = Status.MAX_ITER, 0, np.inf, 0
     if not np.isfinite(objective) or not np.isfinite(state.gradient).all():
         return LogisticResult(theta, 0, Status.DIVERGED, objective, np.inf, -np.inf, False)
