@@ -18,6 +18,7 @@ import warnings
 from typing import Any
 
 import numba
+import numpy as np
 
 PACKAGE_ROOT = pathlib.Path(__file__).resolve().parents[1]
 CACHE_VARIABLE = "HYPERPLAN_CACHE_DIR"
@@ -95,6 +96,8 @@ def writable_cache_home() -> pathlib.Path | None:
 
 def _compile(func, **options):
     compiled = numba.njit(nogil=True, error_model="numpy", **options)(func)
+    if _settings.DISABLE_JIT:  # `compiled` is `func`; like compiled code it must not warn (random numbers wrap around)
+        compiled = np.errstate(all="ignore")(compiled)
     kernels.append(compiled)
     home = None if _settings.DISABLE_JIT else writable_cache_home()
     if home is not None:

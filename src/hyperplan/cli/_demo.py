@@ -116,7 +116,8 @@ def run(out: str, repeats: int) -> int:
         console.print(_table(question, rows, repeats))
     console.print(
         f"Intervals: corrected resampled t, 95 %, over {repeats} x {N_FOLDS} folds. "
-        "Certificates are those of the fit on all rows; print(model.certificate_) explains one."
+        "Certificates are those of the fit on all rows (void: its assumption is not met, as for a perceptron when no "
+        "plane separates the classes); print(model.certificate_) explains one."
     )
     console.print(f"Picture: {picture}", soft_wrap=True)
     return 0
@@ -173,10 +174,11 @@ def _score(truth, prediction, classes: bool) -> float:
 
 
 def _certificate(model: Model, X, y) -> str:
-    """One word: "holds", "fails" or, for the baseline, "-"."""
+    """One word: "holds", "fails", "void" when its assumption is not met, "-" for the baseline."""
     if not model.path:
         return "-"
-    return "holds" if model.build().fit(X, y).certificate_.holds else "fails"
+    certificate = model.build().fit(X, y).certificate_
+    return "void" if np.isnan(certificate.bound) else "holds" if certificate.holds else "fails"
 
 
 def _progress(console):

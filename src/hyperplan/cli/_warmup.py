@@ -143,10 +143,10 @@ def _fit_everywhere(names: list[str], advance):
 def warm_one(name: str) -> str:
     """Fit one estimator in every way; returns "" or what went wrong with the plainest one."""
     family, _, class_name = name.partition(".")
-    estimator = getattr(importlib.import_module(f"hyperplan.{family}"), class_name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
+            estimator = getattr(importlib.import_module(f"hyperplan.{family}"), class_name)
             _use(estimator(), *next(_inputs(estimator)))
         except Exception as error:
             return f"{type(error).__name__}: {error}"
