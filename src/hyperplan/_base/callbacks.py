@@ -88,7 +88,7 @@ class FitTask:
         self._context.call_on_fit_task_end(estimator=self._estimator, **self._state(theta))
 
     def _start(self, theta):
-        if self._reports:
+        if self._reports and self._context is not None:
             self._current = self._context.subcontext(task_name="iteration")
             self._current.call_on_fit_task_begin(estimator=self._estimator, **self._state(theta))
 
