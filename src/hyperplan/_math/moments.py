@@ -19,7 +19,8 @@ PANEL_ENTRIES = 1 << 17  # one panel buffer: 1 MiB of float64
 TASK_ROWS = 8192  # rows of one task, when the Gram matrix is small
 SMALL_GRAM = 512  # up to this many columns each task has its own Gram matrix; beyond, tasks share one by tiles
 TILE = 384  # side of a tile of a large Gram matrix
-SLAB = 1024  # rows (or columns) of the shared buffer that large Gram matrices are summed from
+SLAB = 1024  # rows of the shared buffer that large Gram matrices are summed from
+WIDE_SLAB = 2048  # columns of the shared buffer that Gram matrices of rows are summed from
 SAMPLED_ROWS = 256  # rows the shift is the mean of
 MANY_TARGETS = 16  # beyond, the products between targets are not worth computing
 
@@ -226,6 +227,20 @@ def mirror_upper(square):
         square[i, i] = np.triu(square[i, i]) + np.triu(square[i, i], 1).T
 
 
+def add_outer(square, vector, factor):
+    """``square += factor * vector vector'`` in place, by rows that fit a cache."""
+    for i in spans(square.shape[0], TILE):
+        square[i] += (factor * vector[i])[:, None] * vector
+
+
+def one_norm(square) -> float:
+    """Largest sum of absolute values of a column."""
+    total = np.zeros(square.shape[1])
+    for i in spans(square.shape[0], TILE):
+        total += np.abs(square[i]).sum(axis=0)
+    return float(total.max(initial=0.0))
+
+
 def _about_means(gram, cross, y_square, shift, center) -> Moments:
     """Remove the means that the shifts left over.  `gram` has the sums in its last row and column."""
     d = gram.shape[0] - 1
@@ -315,10 +330,10 @@ def row_gram(X, weight=None, *, center=True, n_jobs=None) -> RowGram:
     X = X.tocsc() if sp.issparse(X) else X
     root = None if weight is None else np.sqrt(weight)
     gram, x_mean = np.zeros((n, n)), np.zeros(d)
-    buffer = np.empty((n, min(SLAB, d)), order=memory_order(X))
+    buffer = np.empty((n, min(WIDE_SLAB, d)), order=memory_order(X))
     tiles = [(i, j) for i in spans(n, TILE) for j in spans(n, TILE) if j.stop > i.start]
     with np.errstate(invalid="ignore", over="ignore"):
-        for slab in spans(d, SLAB):
+        for slab in spans(d, WIDE_SLAB):
             part = buffer[:, : slab.stop - slab.start]
 
             def fill(columns, slab=slab, part=part):

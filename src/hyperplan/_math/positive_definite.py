@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg.lapack import dpocon, dpotrf, dpotrs, dtrtri
 
 from hyperplan._core.parallel import single_threaded_blas, spans, thread_map
+from hyperplan._math.moments import one_norm
 
 BLOCKED_FROM = 1024  # from this size on, tiles are factored in parallel
 BLOCK = 256
@@ -62,7 +63,7 @@ def factorize(matrix, ridge=0.0) -> Factor | None:
         np.fill_diagonal(scaled, 1.0)
         if scaled.shape[0] == 0:
             return Factor(scaled.T, scale, 1.0)
-        norm = float(np.abs(scaled).sum(axis=0).max())
+        norm = one_norm(scaled)
         if not np.isfinite(norm):
             return None
         if scaled.shape[0] < BLOCKED_FROM:

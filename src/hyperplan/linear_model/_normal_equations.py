@@ -17,7 +17,15 @@ from scipy.sparse.linalg import LinearOperator, lsqr
 
 from hyperplan._core.parallel import single_threaded_blas
 from hyperplan._core.status import Status
-from hyperplan._math.moments import moments, residual_sums, row_gram, row_residuals, rows_combined
+from hyperplan._math.moments import (
+    add_outer,
+    moments,
+    one_norm,
+    residual_sums,
+    row_gram,
+    row_residuals,
+    rows_combined,
+)
 from hyperplan._math.orthogonal import spectral_solve, triangularize
 from hyperplan._math.positive_definite import RCOND_FLOOR, Factor, factorize
 
@@ -113,7 +121,8 @@ def _tall(X, Y, weight, center, tol, n_jobs):
     if factor is None or not _full_rank(gram, factor, tol):
         return _spectral(start)
     coef = factor.solve(cross)
-    gradient = cross - gram @ coef
+    with single_threaded_blas():
+        gradient = cross - gram @ coef
     rss = m.y_square - np.einsum("ij,ij->j", coef, cross + gradient)
     if live is not None:
         coef, gradient = _widen(coef, live), _widen(gradient, live)
@@ -172,7 +181,7 @@ def _full_rank(gram, factor, tol):
     """Whether all singular values exceed `tol` times the largest: by a bound, else by the eigenvalues."""
     if factor.rcond < RCOND_FLOOR:
         return False
-    largest = float(np.abs(gram).sum(axis=0).max(initial=0.0))
+    largest = one_norm(gram)
     if factor.smallest_eigenvalue_bound() > 100 * tol**2 * largest:
         return True
     with single_threaded_blas():
@@ -231,13 +240,14 @@ def _wide(X, Y, weight, center, tol, n_jobs):
     null = None
     if center:  # centred rows sum to zero: fill that one direction, in which the targets have nothing
         null = root / np.sqrt(total)
-        gram = gram + float(np.diagonal(gram).mean()) * np.outer(null, null)
+        add_outer(gram, null, float(np.diagonal(gram).mean()))
     factor = factorize(gram)
     if factor is None or not _full_rank(gram, factor, tol):
         return _spectral(start)
     dual = factor.solve(target)
     coef = rows_combined(X, weight, K.x_mean, dual, n_jobs)
-    residual = target - gram @ dual
+    with single_threaded_blas():
+        residual = target - gram @ dual
     for _ in range(0 if factor.rcond >= REFINE_BELOW else 1 if factor.rcond > 1e-8 else 2):
         residual = row_residuals(X, Y, weight, K.x_mean, y_mean, coef, n_jobs)
         coef += rows_combined(X, weight, K.x_mean, factor.solve(residual), n_jobs)

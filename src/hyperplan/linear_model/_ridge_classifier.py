@@ -18,29 +18,13 @@ from hyperplan._base import (
     check_training,
     column_or_1d,
     compute_sample_weight,
-    encode_labels,
     type_of_target,
 )
 from hyperplan.linear_model._ridge import RIDGE_PARAMS, fit_ridge, ridge_attributes
 from hyperplan.linear_model._ridge_cv import RIDGE_CV_PARAMS, CrossValidatedRidge, float_type
+from hyperplan.linear_model._ridge_folds import signs
 
 CLASS_WEIGHT = OneOf(Is(lambda v: isinstance(v, dict), "an instance of 'dict'"), Choice("balanced"), Null)
-
-
-def signs(y, name):
-    """Classes and targets (n, k) in {-1, 1}: one column for two classes (or one), else one per class or label."""
-    kind = type_of_target(y)
-    if kind.startswith("multilabel"):
-        y = y.toarray() if hasattr(y, "toarray") else np.asarray(y)
-        return np.arange(y.shape[1]), 2.0 * (y > 0) - 1.0
-    if kind.endswith("multioutput"):
-        raise ValueError("Multioutput target data is not supported with label binarization")
-    labels = encode_labels(y, min_classes=1, estimator_name=name)
-    if labels.classes.shape[0] <= 2:
-        return labels.classes, np.where(labels.codes == 1, 1.0, -1.0)[:, None]
-    targets = np.full((labels.codes.shape[0], labels.classes.shape[0]), -1.0)
-    targets[np.arange(targets.shape[0]), labels.codes] = 1.0
-    return labels.classes, targets
 
 
 class SignClassifierMixin(LinearClassifierMixin):

@@ -27,6 +27,7 @@ from hyperplan._base import (
     OneOf,
     Real,
     RegressorMixin,
+    check_cv,
     check_finite,
     check_params,
     check_scoring,
@@ -38,6 +39,7 @@ from hyperplan._base import (
     process_routing,
 )
 from hyperplan.linear_model._ridge import Ridge, ridge_attributes, ridge_certificate
+from hyperplan.linear_model._ridge_folds import direct_solve_pays, fold_scores
 from hyperplan.linear_model._ridge_loo import decompose, final_fit, leave_one_out, mean_squared_errors
 from hyperplan.linear_model._ridge_solvers import RidgeFit
 
@@ -162,15 +164,29 @@ class CrossValidatedRidge:
             if getattr(self, name, False):
                 raise ValueError(f"cv!=None and {name}=True are incompatible")
         model = self._searched(fit_intercept=self.fit_intercept)
+        scores = None
+        plain = not get_config()["enable_metadata_routing"] and (weight is None or self.scoring is None)
+        if plain and direct_solve_pays(X):
+            splits = list(check_cv(self.cv, y, classifier=is_classifier(self)).split(X, y))
+            scores = fold_scores(self, model, X, y, weight, alphas, splits, self._scorer())
+        if scores is None:
+            best, self.best_score_ = self._search(model, X, y, weight, alphas, params)
+        else:
+            winner = int(_first_best(scores))
+            self.best_score_ = scores[winner]
+            best = model.set_params(alpha=alphas[winner]).fit(X, y, sample_weight=weight)
+        self.coef_, self.intercept_ = best.coef_, best.intercept_
+        self.alpha_ = best.alpha
+        self.certificate_ = best.certificate_
+        return self
+
+    def _search(self, model, X, y, weight, alphas, params):
+        """scikit-learn's grid search, which knows about metadata routing: the best model and its score."""
         if get_config()["enable_metadata_routing"]:
             model.set_fit_request(sample_weight=True)
         search = GridSearchCV(model, {"alpha": alphas}, cv=self.cv, scoring=self._scorer())
         search.fit(X, y, **({} if weight is None else {"sample_weight": weight}), **params)
-        best = search.best_estimator_
-        self.coef_, self.intercept_ = best.coef_, best.intercept_
-        self.alpha_, self.best_score_ = best.alpha, search.best_score_
-        self.certificate_ = best.certificate_
-        return self
+        return search.best_estimator_, search.best_score_
 
     def _fit_leave_one_out(self, X, y, Y, weight, dtype, alphas, params, sample_weight):
         per_target = getattr(self, "alpha_per_target", False) and Y.shape[1] > 1

@@ -16,6 +16,7 @@ from hyperplan._core.parallel import single_threaded_blas, spans
 from hyperplan._math.moments import (
     Moments,
     RowGram,
+    add_outer,
     fill_panel,
     memory_order,
     moments,
@@ -69,7 +70,7 @@ def decompose(X, Y, weight, center, by_svd=False) -> Spectrum:
         right = target
         if center:  # that direction belongs to the intercept: move it away from the small eigenvalues
             filled = float(np.diagonal(square).mean())
-            square += filled / total * np.outer(root, root)
+            add_outer(square, root, filled / total)
     if not np.isfinite(np.diagonal(square)).all():
         bad = np.full(square.shape[0], np.nan)
         return Spectrum(d < n, bad, square, right, x_mean, y_mean, total, sums)

@@ -13,7 +13,7 @@ from hyperplan._core.arrays import compressed
 from hyperplan._core.parallel import single_threaded_blas
 from hyperplan._core.rng import kernel_state
 from hyperplan._core.status import Status
-from hyperplan._math.moments import moments, residual_sums, row_gram, rows_combined
+from hyperplan._math.moments import add_outer, moments, residual_sums, row_gram, rows_combined
 from hyperplan._math.orthogonal import spectral_solve, triangularize
 from hyperplan._math.positive_definite import RCOND_FLOOR, factorize
 from hyperplan.linear_model._least_squares import nonnegative_least_squares
@@ -116,7 +116,8 @@ def centred_targets(Y, weight, center):
 
 
 def dual_fit(problem, K=None) -> RidgeFit:
-    """``coef = Xc' (Xc Xc' + alpha I)^-1 yc``; `K` is the row Gram matrix when the caller has it (overwritten)."""
+    """``coef = Xc' (Xc Xc' + alpha I)^-1 yc``; `K` is the row Gram matrix when the caller has it (overwritten:
+    filling the null direction again changes nothing)."""
     X, weight, alpha = problem.X, problem.weight, problem.alpha
     K = row_gram(X, weight, center=problem.center) if K is None else K
     root, y_mean, target = centred_targets(problem.Y, weight, problem.center)
@@ -125,7 +126,7 @@ def dual_fit(problem, K=None) -> RidgeFit:
         return _failed(problem, K.x_mean, y_mean)
     if problem.center:  # centred rows sum to zero: fill that direction, in which the targets have nothing
         null = root / np.sqrt(root @ root)
-        gram += float(np.diagonal(gram).mean()) * np.outer(null, null)
+        add_outer(gram, null, float(np.diagonal(gram).mean()))
     dual, worst = np.empty(target.shape), 0.0
     for penalty in np.unique(alpha):
         at = alpha == penalty
