@@ -109,6 +109,16 @@ def test_crammer_singer():
     assert two.coef_.shape == (1, 4) and two.intercept_.shape == (1,)
 
 
+def test_crammer_singer_by_coordinate_descent_on_wide_data():
+    rng = np.random.default_rng(0)
+    X = sp.random(200, 1500, density=0.02, format="csr", random_state=0, data_rvs=rng.standard_normal)
+    y = np.argmax(X @ rng.standard_normal((1500, 3)), axis=1)
+    for data in (X, X.toarray()):
+        model = LinearSVC(multi_class="crammer_singer", random_state=0).fit(data, y)
+        assert model.certificate_.holds
+        assert model.score(data, y) == 1.0  # more columns than rows: separable
+
+
 @pytest.mark.parametrize("penalty, loss", CLASSIFIERS)
 def test_more_classes_and_class_weights(penalty, loss):
     X, y = classification(150, 10, classes=3)

@@ -15,8 +15,9 @@ from scipy.linalg import lapack
 from hyperplan._core.parallel import single_threaded_blas
 from hyperplan._core.status import Status
 from hyperplan._solvers.linear_svm_design import Design, Outcome
-from hyperplan._solvers.linear_svm_dual import coordinate_descent, joint_classes
+from hyperplan._solvers.linear_svm_dual import coordinate_descent, joint_coordinate_descent
 from hyperplan._solvers.linear_svm_interior import absolute_gap, interior_point
+from hyperplan._solvers.linear_svm_joint import joint_interior_point
 from hyperplan._solvers.linear_svm_l1 import l1_newton
 from hyperplan._solvers.linear_svm_newton import newton_cg, newton_cholesky, squared_gap
 
@@ -89,9 +90,15 @@ def fit_joint(X, labels, cost, n_classes, *, scale=0.0, tol=1e-4, max_iter=1000,
     kept = np.flatnonzero(cost)
     if kept.size < cost.size:
         X, labels, cost = X[kept], labels[kept], cost[kept]
-    options = {"target_gap": max(0.1 * tol, FINEST_GAP), "max_iter": max_iter, "seed": seed}
+    design = Design(X, scale)
     with single_threaded_blas(), np.errstate(all="ignore"):
-        return joint_classes(Design(X, scale), labels, cost, n_classes, **options)
+        if design.width * n_classes <= DIRECT_WIDTH and _is_narrow(design):
+            target_gap = max(SHARE_OF_TOL * tol, FINEST_GAP)
+            return joint_interior_point(design, labels, cost, n_classes, target_gap=target_gap, max_iter=max_iter)
+        target_gap = max(0.1 * tol, FINEST_GAP)
+        return joint_coordinate_descent(
+            design, labels, cost, n_classes, target_gap=target_gap, max_iter=max_iter, seed=seed
+        )
 
 
 def _is_narrow(design):

@@ -16,6 +16,7 @@ from hyperplan._solvers._linear_svm_dual_kernels import (
 from hyperplan._solvers._linear_svm_kernels import absolute_band
 from hyperplan._solvers.linear_svm_design import Outcome
 from hyperplan._solvers.linear_svm_interior import absolute_gap
+from hyperplan._solvers.linear_svm_joint import class_scores, joint_gap
 
 GAP_EVERY = 10  # epochs between two evaluations of the duality gap
 RETURN_EVERY = 50  # epochs after which all rows come back in any case
@@ -56,7 +57,7 @@ def start_from_zero_rows(norms, band, pull):
     pull[empty & (high < 0.0)] = -cost[empty & (high < 0.0)]
 
 
-def joint_classes(design, labels, cost, n_classes, *, target_gap, max_iter, seed):
+def joint_coordinate_descent(design, labels, cost, n_classes, *, target_gap, max_iter, seed):
     """Crammer and Singer's problem; the weights have shape (classes, columns).
 
     minimise   1/2 sum_k |w_k|^2 + sum_i cost_i * max_k (1[k != y_i] + x_i'w_k - x_i'w_{y_i})
@@ -66,23 +67,12 @@ def joint_classes(design, labels, cost, n_classes, *, target_gap, max_iter, seed
     pull = np.zeros((design.n_rows, n_classes))
     weights, state = np.zeros((n_classes, design.width)), kernel_state(seed)
     gap_every = 1
-    primal, gap, n_iter = *_joint_gap(design, labels, cost, pull, weights), 0
+    primal, gap, n_iter = *joint_gap(design, labels, cost, pull, weights, class_scores(design, weights)), 0
     while gap > target_gap * primal and n_iter < max_iter and np.isfinite(gap):
         for _ in range(min(gap_every, max_iter - n_iter)):
             epoch(design.rows, design.scale, labels, cost, norms, order, state, pull, weights)
             n_iter += 1
         gap_every = GAP_EVERY
-        primal, gap = _joint_gap(design, labels, cost, pull, weights)
+        primal, gap = joint_gap(design, labels, cost, pull, weights, class_scores(design, weights))
     status = Status.CONVERGED if gap <= target_gap * primal else Status.MAX_ITER
     return Outcome(weights, pull, primal, gap, n_iter, status if np.isfinite(gap) else Status.DIVERGED)
-
-
-def _joint_gap(design, labels, cost, pull, weights):
-    """Primal objective and duality gap; the gap is a sum of non-negative terms, one per row."""
-    rows = np.arange(design.n_rows)
-    scores = np.stack([design.scores(w) for w in weights], axis=1) + 1.0
-    scores[rows, labels] -= 1.0
-    excess = scores.max(axis=1) - scores[rows, labels]
-    primal = 0.5 * (weights**2).sum() + cost @ excess
-    # 1/2 |w|^2 + sum cost * excess - dual, with |w|^2 = sum_i pull_i . (x_i'w)
-    return primal, float((cost * excess + (pull * scores).sum(axis=1)).sum())
