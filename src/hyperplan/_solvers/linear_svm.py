@@ -75,14 +75,29 @@ def fit_band(X, low, high, cost, *, power, l1=False, scale=0.0, tol=1e-4, max_it
             options["target_gap"] = max(SHARE_OF_TOL * tol, FINEST_GAP)
             return l1_newton(design, band, **options)
         direct = {1: interior_point, 2: newton_cholesky}[power]
+        found = None
         if _is_narrow(design):
-            return direct(design, band, **options)
-        if design.n_rows < design.width and design.n_rows <= (ROTATE_SPARSE_ROWS if design.is_sparse else ROTATE_ROWS):
-            return _rotated(direct, design, band, power, options)
-        if power == 2:
-            return newton_cg(design, band, **options)
+            found = direct(design, band, **options)
+        elif design.n_rows < min(design.width, ROTATE_SPARSE_ROWS if design.is_sparse else ROTATE_ROWS):
+            found = _rotated(direct, design, band, power, options)
+        elif power == 2:
+            found = newton_cg(design, band, **options)
+        if power == 2 or _is_settled(found, tol):
+            return found
         options["target_gap"] = max(0.1 * tol, FINEST_GAP)
-        return coordinate_descent(design, band, seed=seed, **options)
+        return _better(found, coordinate_descent(design, band, seed=seed, **options))
+
+
+def _is_settled(found, tol):
+    """Whether a fit is good enough or has used up its iterations; else rounding stopped it: try another method."""
+    return found is not None and (
+        found.status is Status.MAX_ITER or found.gap <= max(tol, 100 * FINEST_GAP) * found.primal
+    )
+
+
+def _better(found, other):
+    """The one of two outcomes with the smaller gap."""
+    return other if found is None or not found.gap <= other.gap else found
 
 
 def fit_joint(X, labels, cost, n_classes, *, scale=0.0, tol=1e-4, max_iter=1000, seed=0):
@@ -92,13 +107,14 @@ def fit_joint(X, labels, cost, n_classes, *, scale=0.0, tol=1e-4, max_iter=1000,
         X, labels, cost = X[kept], labels[kept], cost[kept]
     design = Design(X, scale)
     with single_threaded_blas(), np.errstate(all="ignore"):
+        found = None
         if design.width * n_classes <= DIRECT_WIDTH and _is_narrow(design):
-            target_gap = max(SHARE_OF_TOL * tol, FINEST_GAP)
-            return joint_interior_point(design, labels, cost, n_classes, target_gap=target_gap, max_iter=max_iter)
-        target_gap = max(0.1 * tol, FINEST_GAP)
-        return joint_coordinate_descent(
-            design, labels, cost, n_classes, target_gap=target_gap, max_iter=max_iter, seed=seed
-        )
+            target = max(SHARE_OF_TOL * tol, FINEST_GAP)
+            found = joint_interior_point(design, labels, cost, n_classes, target_gap=target, max_iter=max_iter)
+        if _is_settled(found, tol):
+            return found
+        options = {"target_gap": max(0.1 * tol, FINEST_GAP), "max_iter": max_iter, "seed": seed}
+        return _better(found, joint_coordinate_descent(design, labels, cost, n_classes, **options))
 
 
 def _is_narrow(design):

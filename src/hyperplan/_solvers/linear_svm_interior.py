@@ -27,7 +27,7 @@ from hyperplan._solvers.linear_svm_newton import newton_cholesky, solve_definite
 BOUNDARY_SHARE = 0.995  # of the longest step that stays inside
 START_WIDTH = 0.3  # smoothing of the first point, in units of the typical miss
 NEGLIGIBLE = 1e-9  # rows with less than this share of the largest curvature stay out of the Gram matrix
-STALL_STEPS = 6
+STALL_STEPS = 20  # far from the optimum the gap may rise for a while
 POLISH_GAP = 1e-4  # relative gap from which the exact solution is guessed
 POLISH_EARLY = 200_000  # stored values up to which it is guessed before the target is reached
 POLISH_STEPS = 12

@@ -16,7 +16,7 @@ from hyperplan._solvers.linear_svm_design import Outcome
 from hyperplan._solvers.linear_svm_newton import solve_definite
 
 BOUNDARY_SHARE = 0.995
-STALL_STEPS = 6
+STALL_STEPS = 20  # far from the optimum the gap may rise for a while
 
 
 def joint_gap(design, labels, cost, pull, weights, scores):
