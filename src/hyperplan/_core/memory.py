@@ -4,6 +4,7 @@ import os
 import pathlib
 
 BUDGET_VARIABLE = "HYPERPLAN_MEMORY_BUDGET"
+NEGLIGIBLE = 16 * 2**20  # bytes not worth a look at the system, which takes a millisecond or two
 
 
 class MemoryBudgetError(MemoryError):
@@ -62,6 +63,8 @@ def require_memory(needed: float, what: str, advice: str) -> None:
     >>> from hyperplan._core.memory import require_memory
     >>> require_memory(1000, "the Gram matrix", "use fewer columns")
     """
+    if needed < NEGLIGIBLE and not os.environ.get(BUDGET_VARIABLE):
+        return
     free = available_bytes()
     if needed > 0.9 * free:
         raise MemoryBudgetError(

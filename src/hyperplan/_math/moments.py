@@ -81,7 +81,7 @@ def moments(X, Y, weight=None, *, center=True, n_jobs=None) -> Moments:
     (array([2.]), array([[2.]]), array([[4.]]))
     """
     d = X.shape[1]
-    _require(8 * d * (d + 1 + Y.shape[1]), f"The Gram matrix of {d} columns", "use fewer columns")
+    require_memory(8 * d * (d + 1 + Y.shape[1]), f"The Gram matrix of {d} columns", "use fewer columns")
     with np.errstate(invalid="ignore", over="ignore"):
         if sp.issparse(X):
             X = X.tocsr()
@@ -92,12 +92,6 @@ def moments(X, Y, weight=None, *, center=True, n_jobs=None) -> Moments:
         summed = _sum_by_rows if d + 1 + Y.shape[1] <= SMALL_GRAM else _sum_by_tiles
         gram, cross, y_square = summed(X, Y, root, shift, n_jobs)
         return _about_means(gram, cross, y_square, shift, center)
-
-
-def _require(needed, what, advice):
-    """`require_memory`, not asked about what any process has: the question costs a millisecond."""
-    if needed > 1 << 25:
-        require_memory(needed, what, advice)
 
 
 def _shifts(X, Y, center):
@@ -326,7 +320,7 @@ class RowGram(NamedTuple):
 def row_gram(X, weight=None, *, center=True, n_jobs=None) -> RowGram:
     """Products between rows, for designs with more columns than rows; columns are centred slab by slab."""
     n, d = X.shape
-    _require(8 * n * n, f"The Gram matrix of {n} rows", "use fewer rows")
+    require_memory(8 * n * n, f"The Gram matrix of {n} rows", "use fewer rows")
     X = X.tocsc() if sp.issparse(X) else X
     root = None if weight is None else np.sqrt(weight)
     gram, x_mean = np.zeros((n, n)), np.zeros(d)

@@ -18,10 +18,11 @@ Lee, Sun, Saunders (2014), Proximal Newton-type methods, SIAM J. Optimization 24
 
 import numpy as np
 
+from hyperplan._core.memory import require_memory
 from hyperplan._core.parallel import spans, thread_map
 from hyperplan._core.status import Status
 from hyperplan._solvers._logistic_kernels import quadratic_descent, trial_loss
-from hyperplan._solvers.logistic_rows import LogisticResult, ask_memory
+from hyperplan._solvers.logistic_rows import LogisticResult
 
 FIRST_WORKING_SET = 128
 INNER_SHARE = 0.05  # inner violations relative to the outer ones
@@ -60,7 +61,7 @@ class WorkingHessian:
         extra = np.sort(extra)
         border = self._products(self.columns, extra)
         size = self.columns.size
-        ask_memory(8.0 * (size + extra.size) ** 2, "The working Hessian", "use a stronger penalty (smaller C)")
+        require_memory(8.0 * (size + extra.size) ** 2, "The working Hessian", "use a stronger penalty (smaller C)")
         matrix = np.empty((size + extra.size,) * 2, dtype=self.dtype)
         matrix[:size, :size] = self.matrix
         matrix[:, size:] = border

@@ -32,14 +32,7 @@ from hyperplan._solvers._logistic_kernels import (
 BLOCK_VALUES = 2**20  # stored values worth a task of their own
 MAX_BLOCKS = 64  # bounds the memory of the partial sums
 CACHE_ROWS = 64  # rows read twice while they are in cache
-ALWAYS_FITS = 2**26
 PANEL_BYTES = 2**19  # scaled rows of one rank update stay in the second-level cache
-
-
-def ask_memory(needed, what, advice):
-    """`require_memory`, without the cost of asking the system for what always fits."""
-    if needed > ALWAYS_FITS:
-        require_memory(needed, what, advice)
 
 
 class Penalty(NamedTuple):
@@ -136,7 +129,9 @@ class Rows:
     def hessian(self, state) -> np.ndarray:
         """``(1/S) [X, 1]' diag(curvature) [X, 1]`` of shape (d + 1, d + 1)."""
         d = self.width
-        ask_memory(8.0 * (d + 1) ** 2 * (len(self.blocks) + 2), f"The Hessian of {d} features", "use fewer features")
+        require_memory(
+            8.0 * (d + 1) ** 2 * (len(self.blocks) + 2), f"The Hessian of {d} features", "use fewer features"
+        )
         out = np.empty((d + 1, d + 1))
         out[:d, :d] = sum(self.map(lambda rows: self._gram(rows, state.curvature)))
         out[:d, :d] /= self.total

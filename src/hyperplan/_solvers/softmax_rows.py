@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hyperplan._core.arrays import compressed
+from hyperplan._core.memory import require_memory
 from hyperplan._core.parallel import spans, thread_map
 from hyperplan._solvers._softmax_kernels import (
     class_panel,
@@ -23,7 +24,7 @@ from hyperplan._solvers._softmax_kernels import (
     probabilities,
     softmax_terms,
 )
-from hyperplan._solvers.logistic_rows import BLOCK_VALUES, MAX_BLOCKS, Penalty, ask_memory
+from hyperplan._solvers.logistic_rows import BLOCK_VALUES, MAX_BLOCKS, Penalty
 
 PANEL_BYTES = 2**20
 HESSIAN_ROWS = 512
@@ -118,7 +119,9 @@ class SoftmaxRows:
         """The Hessian of the loss, of shape (K D, K D), D = d + 1 with an intercept, class by class."""
         width = self.width + int(intercept)
         size = self.n_classes * width
-        ask_memory(8.0 * size**2 * (len(self.blocks) + 2), f"The Hessian of {size} coefficients", "use fewer features")
+        require_memory(
+            8.0 * size**2 * (len(self.blocks) + 2), f"The Hessian of {size} coefficients", "use fewer features"
+        )
         probability = self.probability(state)
 
         def task(rows):
