@@ -40,8 +40,7 @@ REJECTED = (ValueError, TypeError, AttributeError, ArithmeticError, MemoryError)
 
 def run(family: str | None) -> int:
     """Warm the whole package, one family, or (``demo``) what `hyperplan demo` fits."""
-    names = selected(family)
-    if not names:
+    if family not in (None, "demo", *FAMILIES):
         print(f"hyperplan: no family {family!r}; choose one of {', '.join(FAMILIES)}, demo", file=sys.stderr)
         return 2
     started, key = time.perf_counter(), family or "all"
@@ -50,6 +49,7 @@ def run(family: str | None) -> int:
     if home is not None and _is_warm(home, key, digest):
         print(f"kernels are warm ({measure(home).entries} compiled, nothing to do)")
         return 0
+    names = selected(family)
     with progress(len(names)) as advance:
         for name, error in _fit_everywhere(names, advance):
             if error:
@@ -69,13 +69,11 @@ def estimators() -> dict[str, type]:
 
 
 def selected(family: str | None) -> list[str]:
-    """Names to warm; empty for an unknown family."""
+    """Names to warm."""
     if family == "demo":
         from hyperplan.cli._demo import estimator_names
 
         return sorted(estimator_names())
-    if family is not None and family not in FAMILIES:
-        return []
     return [name for name in estimators() if family is None or name.startswith(f"{family}.")]
 
 
@@ -188,7 +186,7 @@ def _options(rule):
 
 
 def _inputs(estimator):
-    """Tiny training sets ``(X, y)``: dense in both orders, float32, CSR and CSC; two and three classes, two targets."""
+    """Tiny training sets ``(X, y)``: both orders, read-only, float32, sparse; two and three classes, two targets."""
     import numpy as np
     import scipy.sparse as sp
 
@@ -206,7 +204,10 @@ def _inputs(estimator):
         targets = [positive, pair] if tags.single_output else [pair]
     for y in targets:
         for values in (X, X.astype(np.float32)):
+            frozen = values.copy()
+            frozen.setflags(write=False)  # Numba compiles for read-only arrays apart
             yield values, y
+            yield frozen, y
             yield np.asfortranarray(values), y
             yield sp.csr_array(values), y
             yield sp.csc_array(values), y
