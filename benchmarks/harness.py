@@ -154,7 +154,7 @@ def environment(**more):
 
 
 def spawn(job, limit):
-    """Run one worker; returns ("ok", result), ("timeout", "") or ("error", last line of its complaint)."""
+    """Run one worker; returns ("ok", result), ("timeout", after how long) or ("error", its last line)."""
     with tempfile.TemporaryDirectory(prefix="hyperplan-cold-") as empty:
         caches = {"HYPERPLAN_CACHE_DIR": empty, "NUMBA_CACHE_DIR": empty} if job["cold"] else {}
         process = subprocess.Popen(
@@ -170,7 +170,7 @@ def spawn(job, limit):
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)  # the group this worker leads: itself and its own pool
             process.communicate()
-            return "timeout", ""
+            return "timeout", f"no result within {limit:g} s"
     lines = [line for line in out.splitlines() if line.startswith(MARK)]
     if process.returncode or not lines:
         return "error", (complaint.strip().splitlines() or [f"exit {process.returncode}"])[-1][:200]

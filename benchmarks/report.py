@@ -135,12 +135,20 @@ def markdown(family, results):
     return "\n".join(lines) + "\n"
 
 
+def stock(entry, plain):
+    """scikit-learn's time, or why there is none."""
+    ran_out = any(row["status"] == "timeout" for n, row in entry["contenders"].items() if n.startswith("sklearn"))
+    return "timeout" if plain is None and ran_out else seconds(plain)
+
+
 def readme_section():
     """One line per workload, from every family's results."""
     lines = []
     for path in sorted(RESULTS.glob("*.json")):
         results = json.loads(path.read_text())
-        where = f"{results['machine']['cpu']}, two threads, fit + predict in seconds"
+        dates = sorted({entry["date"] for entry in results["cases"].values()})
+        when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+        where = f"{results['machine']['cpu']}, {when}, two threads, fit + predict in seconds"
         lines += [
             "",
             f"Family `{path.stem}` on {where} ([all columns](benchmarks/results/{path.stem}.md)):",
@@ -151,7 +159,7 @@ def readme_section():
         for name, entry in results["cases"].items():
             ours, best, peer, plain = verdict(entry)
             gain = "-" if ours is None or best is None else f"{best / ours:.1f}"
-            cells = [name, entry["shape"], seconds(ours), seconds(best), peer or "-", seconds(plain), gain]
+            cells = [name, entry["shape"], seconds(ours), seconds(best), peer or "-", stock(entry, plain), gain]
             lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines).strip() or "Run `make bench` to fill this table on your machine."
 
