@@ -47,7 +47,7 @@ def outcome(model, X, y, **options):
 
 
 def agree(name, X, y, **options):
-    """Ours raises where scikit-learn raises (the same type), else gives finite answers; returns our error."""
+    """Ours raises only where scikit-learn does, the same type; else answers are finite.  Returns our error."""
     error, fitted = outcome(model_of(name), X, y, **options)
     peer = peer_of(name)
     if peer is not None:
