@@ -11,7 +11,7 @@ import importlib
 
 __version__ = "0.1.0"
 
-_FAMILIES = ("datasets", "linear_model", "optimize", "preprocessing", "svm", "testing")
+_FAMILIES = ("datasets", "ensemble", "linear_model", "optimize", "preprocessing", "svm", "testing", "tree")
 
 __all__ = ["__version__", "thread_limit", *_FAMILIES]
 

@@ -23,7 +23,7 @@ from hyperplan._core import jit
 from hyperplan._core.parallel import cpu_count
 from hyperplan.cli._cache import STAMP_NAME, measure
 
-FAMILIES = ("linear_model", "svm", "preprocessing", "optimize")
+FAMILIES = ("linear_model", "svm", "preprocessing", "optimize", "tree", "ensemble")
 OPTION_NAMES = (
     "solver",
     "algorithm",

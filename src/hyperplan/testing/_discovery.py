@@ -3,7 +3,7 @@
 import importlib
 import inspect
 
-FAMILIES = ("linear_model", "svm", "preprocessing", "optimize")
+FAMILIES = ("linear_model", "svm", "preprocessing", "optimize", "tree", "ensemble")
 TYPES = ("classifier", "regressor", "transformer", "cluster", "outlier_detector")
 
 

@@ -1,0 +1,1 @@
+"""Trees as arrays: growing, splitting, binning and walking them; knows neither estimators nor scikit-learn."""

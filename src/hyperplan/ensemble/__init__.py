@@ -1,0 +1,3 @@
+"""Many models as one: bagging, forests and boosting."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Decision trees."""
+
+__all__: list[str] = []
