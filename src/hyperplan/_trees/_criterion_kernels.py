@@ -1,0 +1,204 @@
+"""Split criteria as integer codes: sums of a node, its impurity and value, and the score of a split.
+
+A node is described by one vector ``tot``: ``[weight, second moment, lower, upper, impurity, sums...]``.  The sums are
+class weights (``n_outputs`` blocks of ``stride`` classes) or sums of the centred targets (one per output); lower and
+upper are the bounds that monotone constraints put on the node's value.  No X here.
+"""
+
+import math
+
+import numpy as np
+
+from hyperplan._core.jit import kernel
+
+GINI, ENTROPY, MISCLASSIFICATION, GAIN_RATIO, MANTARAS, COST_GINI, COST_RISK, SQUARED, ABSOLUTE, POISSON = range(10)
+WEIGHT, MOMENT, LOWER, UPPER, IMPURITY, HEAD = range(6)
+EPSILON = 2.220446049250313e-16  # below this an impurity counts as zero, and a Poisson sum as empty
+
+
+@kernel
+def clear_totals(tot):  # OUT: tot, bounds kept
+    tot[WEIGHT] = 0.0
+    tot[MOMENT] = 0.0
+    tot[HEAD:] = 0.0
+
+
+@kernel
+def row_weight(targets, row):
+    return targets.weight[row] if targets.weight.shape[0] > 0 else 1.0
+
+
+@kernel
+def add_row(targets, row, sign, tot):  # OUT: tot
+    """Add (sign = 1) or take away (sign = -1) one row."""
+    w = sign * row_weight(targets, row)
+    tot[WEIGHT] += w
+    if targets.codes.shape[0] > 0:
+        for k in range(targets.n_classes.shape[0]):
+            tot[HEAD + k * targets.stride + targets.codes[row, k]] += w
+    else:
+        for k in range(targets.n_classes.shape[0]):
+            y = targets.real[row, k]
+            tot[HEAD + k] += w * y
+            tot[MOMENT] += w * y * y
+
+
+@kernel
+def gini(tot, targets):
+    found = 0.0
+    w = tot[WEIGHT]
+    for k in range(targets.n_classes.shape[0]):
+        squares = 0.0
+        for c in range(targets.n_classes[k]):
+            count = tot[HEAD + k * targets.stride + c]
+            squares += count * count
+        found += 1.0 - squares / (w * w)
+    return found / targets.n_classes.shape[0]
+
+
+@kernel
+def entropy(tot, targets):
+    """Mean over outputs of the entropy in bits."""
+    found = 0.0
+    for k in range(targets.n_classes.shape[0]):
+        for c in range(targets.n_classes[k]):
+            share = tot[HEAD + k * targets.stride + c] / tot[WEIGHT]
+            if share > 0.0:
+                found -= share * math.log2(share)
+    return found / targets.n_classes.shape[0]
+
+
+@kernel
+def misclassification(tot, targets):
+    found = 0.0
+    for k in range(targets.n_classes.shape[0]):
+        most = 0.0
+        for c in range(targets.n_classes[k]):
+            most = max(most, tot[HEAD + k * targets.stride + c])
+        found += 1.0 - most / tot[WEIGHT]
+    return found / targets.n_classes.shape[0]
+
+
+@kernel
+def expected_cost(tot, targets, mixed):
+    """One output: cost of answering as the node's shares are drawn (`mixed`), or of the cheapest single answer."""
+    K = targets.n_classes[0]
+    w = tot[WEIGHT]
+    mean, least = 0.0, math.inf
+    for j in range(K):
+        cost = 0.0
+        for i in range(K):
+            cost += targets.cost[i, j] * tot[HEAD + i] / w
+        mean += cost * tot[HEAD + j] / w
+        least = min(least, cost)
+    return mean if mixed else least
+
+
+@kernel
+def variance(tot, targets):
+    w, q = tot[WEIGHT], targets.n_classes.shape[0]
+    found = tot[MOMENT] / w
+    for k in range(q):
+        mean = tot[HEAD + k] / w
+        found -= mean * mean
+    return max(found, 0.0) / q * targets.scale * targets.scale
+
+
+@kernel
+def impurity(criterion, tot, targets):
+    """Impurity from the sums; the absolute and the Poisson criterion need the rows and are computed elsewhere."""
+    if criterion == GINI:
+        return gini(tot, targets)
+    if criterion == ENTROPY or criterion == GAIN_RATIO or criterion == MANTARAS:
+        return entropy(tot, targets)
+    if criterion == MISCLASSIFICATION:
+        return misclassification(tot, targets)
+    if criterion == COST_GINI or criterion == COST_RISK:
+        return expected_cost(tot, targets, criterion == COST_GINI)
+    return variance(tot, targets)
+
+
+@kernel
+def split_entropy(left_weight, right_weight):
+    """Entropy in bits of the two shares."""
+    w = left_weight + right_weight
+    found = 0.0
+    for side in (left_weight, right_weight):
+        if side > 0.0:
+            found -= side / w * math.log2(side / w)
+    return found
+
+
+@kernel
+def poisson_score(left, right, q):
+    """Sum over children and outputs of ``s log(s / w)``: the deviance it saves, up to a constant of the node."""
+    score = 0.0
+    for k in range(q):
+        a, b = left[HEAD + k], right[HEAD + k]
+        if a <= EPSILON or b <= EPSILON:
+            return -math.inf
+        score += a * math.log(a / left[WEIGHT]) + b * math.log(b / right[WEIGHT])
+    return score
+
+
+@kernel
+def split_score(criterion, left, right, tot, targets):
+    """How good a split is; only comparisons within one node count (larger is better)."""
+    wl, wr, q = left[WEIGHT], right[WEIGHT], targets.n_classes.shape[0]
+    if criterion == SQUARED:
+        score = 0.0
+        for k in range(q):
+            score += left[HEAD + k] * left[HEAD + k] / wl + right[HEAD + k] * right[HEAD + k] / wr
+        return score
+    if criterion == POISSON:
+        return poisson_score(left, right, q)
+    a, b = impurity(criterion, left, targets), impurity(criterion, right, targets)
+    if criterion == GAIN_RATIO or criterion == MANTARAS:
+        remaining = (wl * a + wr * b) / (wl + wr)
+        gain = tot[IMPURITY] - remaining
+        if criterion == GAIN_RATIO:
+            return gain
+        joint = split_entropy(wl, wr) + remaining
+        return gain / joint if joint > 0.0 else -math.inf  # one minus the distance of De Mantaras
+    return -wl * a - wr * b
+
+
+@kernel
+def keeps_order(cst, left_value, right_value, lower, upper):
+    """Whether children with these values respect the monotone constraint `cst` and the node's bounds."""
+    low, high = min(left_value, right_value), max(left_value, right_value)
+    return low >= lower and high <= upper and (left_value - right_value) * cst <= 0.0
+
+
+@kernel
+def constrained_value(targets, sums_weight, total):
+    """The number that monotone constraints are about: the mean, or the share of the second class."""
+    return (
+        total / sums_weight if targets.codes.shape[0] > 0 else targets.centre[0] + targets.scale * total / sums_weight
+    )
+
+
+@kernel
+def node_value(criterion, tot, targets, bounded, value):  # OUT: value
+    """Class shares or means, within the node's bounds if `bounded`; medians stand in the sums already."""
+    w = tot[WEIGHT]
+    for i in range(value.shape[0]):
+        if criterion == ABSOLUTE:
+            value[i] = tot[HEAD + i]
+        elif targets.codes.shape[0] > 0:
+            value[i] = tot[HEAD + i] / w
+        else:
+            value[i] = targets.centre[i] + targets.scale * tot[HEAD + i] / w
+    if bounded:
+        if targets.codes.shape[0] > 0:
+            if value.shape[0] > 1:
+                value[1] = min(max(value[1], tot[LOWER]), tot[UPPER])
+                value[0] = 1.0 - value[1]
+        else:
+            value[0] = min(max(value[0], tot[LOWER]), tot[UPPER])
+
+
+@kernel
+def integer_log_table(table):  # OUT: table[k] = k log2 k
+    for k in range(table.shape[0]):
+        table[k] = k * math.log2(np.float64(k)) if k > 0 else 0.0

@@ -1,0 +1,260 @@
+"""The best threshold of one sorted column within one node, for each kind of criterion.
+
+A column is an array of pairs sorted by value: ``values[2 p + 1]`` is the float32 value and ``rows[2 p]`` the row at
+position p (two views of the same memory), missing values last.  Candidates stand between neighbours that differ by
+more than `TIE`.  With missing values the scan runs twice, with them on the right and on the left.  The winner goes to
+``cand = [score, threshold, position, missing left?, rows on the left, extra]``; score -inf: no admissible threshold.
+"""
+
+import math
+
+import numpy as np
+
+from hyperplan._core._rng_kernels import next_uniform
+from hyperplan._core.jit import kernel
+from hyperplan._trees._criterion_kernels import (
+    ENTROPY,
+    GAIN_RATIO,
+    HEAD,
+    LOWER,
+    UPPER,
+    WEIGHT,
+    add_row,
+    clear_totals,
+    constrained_value,
+    keeps_order,
+    row_weight,
+    split_entropy,
+    split_score,
+)
+
+SCORE, THRESHOLD, POSITION, MISSING_LEFT, N_LEFT, EXTRA, N_CANDIDATE = range(7)
+TIE = np.float32(1e-7)  # float32 values closer than this count as equal
+
+
+@kernel
+def midpoint(values, p):
+    return np.float64(values[2 * p - 1]) / 2.0 + np.float64(values[2 * p + 1]) / 2.0
+
+
+@kernel
+def note(cand, score, values, start, p, last, n_missing, side):  # OUT: cand
+    """Store the split between positions p - 1 and p; at p = last the missing values are alone on the right."""
+    cand[SCORE] = score
+    cand[THRESHOLD] = math.inf if p == last else midpoint(values, p)
+    cand[POSITION] = p - start
+    cand[N_LEFT] = p - start + side * n_missing
+    n_right = last - p + (1 - side) * n_missing
+    cand[MISSING_LEFT] = side if n_missing > 0 else cand[N_LEFT] > n_right
+
+
+@kernel
+def scan_range(start, end, n_missing, side, min_leaf):
+    """First and last admissible position, given how many rows each child needs."""
+    extra = n_missing * side
+    first = start + max(1, min_leaf - extra)
+    last = end - n_missing
+    if side == 1 or n_missing == 0:
+        last -= 1
+    return first, min(last, end - extra - min_leaf)
+
+
+@kernel
+def scan_mean(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand):  # OUT: cand
+    """One output, squared error or two-class Gini: largest ``sl^2 / wl + sr^2 / wr``, compared as fractions."""
+    weighted = targets.weight.shape[0] > 0
+    y, weight = targets.real, targets.weight
+    W, S = tot[WEIGHT], tot[HEAD + targets.mean_column]
+    last_value = end - n_missing
+    best_num, best_den = -1.0, 1.0
+    for side in range(2 if n_missing > 0 else 1):
+        sl, wl = 0.0, 0.0
+        if side == 1:
+            for p in range(last_value, end):
+                w = row_weight(targets, rows[2 * p])
+                sl += w * y[rows[2 * p], 0]
+                wl += w
+        first, last = scan_range(start, end, n_missing, side, rule.min_leaf)
+        for p in range(start, min(first, last + 1) - 1):
+            w = weight[rows[2 * p]] if weighted else 1.0
+            sl += w * y[rows[2 * p], 0]
+            wl += w
+        for p in range(first, last + 1):
+            row = rows[2 * p - 2]
+            if weighted:
+                sl += weight[row] * y[row, 0]
+                wl += weight[row]
+            else:
+                sl += y[row, 0]
+                wl += 1.0
+            if p < last_value and values[2 * p + 1] <= values[2 * p - 1] + TIE:
+                continue
+            wr, sr = W - wl, S - sl
+            num, den = sl * sl * wr + sr * sr * wl, wl * wr
+            if num * best_den > best_num * den and wl > 0.0 and wr > 0.0:
+                if wl < rule.min_weight or wr < rule.min_weight:
+                    continue
+                if cst != 0:
+                    a, b = constrained_value(targets, wl, sl), constrained_value(targets, wr, sr)
+                    if not keeps_order(cst, a, b, tot[LOWER], tot[UPPER]):
+                        continue
+                best_num, best_den = num, den
+                note(cand, num / den, values, start, p, last_value, n_missing, side)
+
+
+@kernel
+def x_log_x(x, table):
+    if table.shape[0] > 0:
+        return table[np.intp(x)]
+    return x * math.log2(x) if x > 0.0 else 0.0
+
+
+@kernel
+def start_classes(rows, first, end, targets, tot, left, right):  # OUT: left, right
+    """Class weights of the missing rows [first, end) on the left, of the others on the right."""
+    clear_totals(left)
+    for p in range(first, end):
+        add_row(targets, rows[2 * p], 1.0, left)
+    right[:] = tot
+    for i in range(HEAD, tot.shape[0]):
+        right[i] -= left[i]
+    right[WEIGHT] -= left[WEIGHT]
+
+
+@kernel
+def class_terms(counts, targets, use_entropy):
+    """Sum over classes of the squares, or of x log2 x."""
+    found = 0.0
+    for c in range(targets.n_classes[0]):
+        x = max(counts[HEAD + c], 0.0)
+        found += x_log_x(x, targets.table) if use_entropy else x * x
+    return found
+
+
+@kernel
+def scan_classes(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand):  # OUT: cand
+    """One output, any number of classes, Gini or entropy: terms of the class that moves are updated, not all."""
+    use_entropy = rule.criterion == ENTROPY
+    left, right, table = work.left, work.right, targets.table
+    last_value = end - n_missing
+    best_num, best_den = -math.inf, 1.0
+    for side in range(2 if n_missing > 0 else 1):
+        start_classes(rows, last_value if side == 1 else end, end, targets, tot, left, right)
+        wl, W = left[WEIGHT], tot[WEIGHT]
+        terms_left, terms_right = class_terms(left, targets, use_entropy), class_terms(right, targets, use_entropy)
+        first, last = scan_range(start, end, n_missing, side, rule.min_leaf)
+        for p in range(start + 1, last + 1):
+            row = rows[2 * p - 2]
+            w = row_weight(targets, row)
+            c = HEAD + targets.codes[row, 0]
+            a, b = left[c], right[c]
+            if use_entropy:
+                after = max(b - w, 0.0)
+                terms_left += x_log_x(a + w, table) - x_log_x(a, table)
+                terms_right += x_log_x(after, table) - x_log_x(max(b, 0.0), table)
+            else:
+                terms_left += w * (2.0 * a + w)
+                terms_right -= w * (2.0 * b - w)
+            left[c] = a + w
+            right[c] = b - w
+            wl += w
+            if p < first or (p < last_value and values[2 * p + 1] <= values[2 * p - 1] + TIE):
+                continue
+            wr = W - wl
+            if use_entropy:
+                num = terms_left + terms_right - x_log_x(wl, table) - x_log_x(max(wr, 0.0), table)
+                den = 1.0
+            else:
+                num, den = terms_left * wr + terms_right * wl, wl * wr
+            if num * best_den > best_num * den and wl > 0.0 and wr > 0.0:
+                if wl < rule.min_weight or wr < rule.min_weight:
+                    continue
+                if cst != 0:
+                    shares = left[HEAD + 1] / wl, right[HEAD + 1] / wr
+                    if not keeps_order(cst, shares[0], shares[1], tot[LOWER], tot[UPPER]):
+                        continue
+                best_num, best_den = num, den
+                note(cand, num / den, values, start, p, last_value, n_missing, side)
+
+
+@kernel
+def admissible(left, right, cst, rule, targets, tot):
+    """Weight and monotone constraints of a split given by the sums of its children."""
+    wl, wr = left[WEIGHT], right[WEIGHT]
+    if wl <= 0.0 or wr <= 0.0 or wl < rule.min_weight or wr < rule.min_weight:
+        return False
+    if cst == 0:
+        return True
+    i = HEAD + targets.mean_column
+    a, b = constrained_value(targets, wl, left[i]), constrained_value(targets, wr, right[i])
+    return keeps_order(cst, a, b, tot[LOWER], tot[UPPER])
+
+
+@kernel
+def scan_general(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand):  # OUT: cand
+    """Any criterion that the sums of both children decide; costs their length at every candidate."""
+    left, right = work.left, work.right
+    last_value = end - n_missing
+    n_boundaries = 0
+    for side in range(2 if n_missing > 0 else 1):
+        start_classes(rows, last_value if side == 1 else end, end, targets, tot, left, right)
+        first, last = scan_range(start, end, n_missing, side, rule.min_leaf)
+        for p in range(start + 1, last + 1):
+            row = rows[2 * p - 2]
+            add_row(targets, row, 1.0, left)
+            add_row(targets, row, -1.0, right)
+            if p < last_value and values[2 * p + 1] <= values[2 * p - 1] + TIE:
+                continue
+            n_boundaries += 1
+            if p < first or not admissible(left, right, cst, rule, targets, tot):
+                continue
+            score = split_score(rule.criterion, left, right, tot, targets)
+            if score > cand[SCORE]:
+                note(cand, score, values, start, p, last_value, n_missing, side)
+                cand[EXTRA] = split_entropy(left[WEIGHT], right[WEIGHT])
+    if rule.criterion == GAIN_RATIO and cand[SCORE] > -math.inf:
+        penalise_thresholds(n_boundaries, tot[WEIGHT], cand)
+
+
+@kernel
+def penalise_thresholds(n_boundaries, weight, cand):  # OUT: cand
+    """C4.5: the gain pays for the choice among thresholds, then is divided by the entropy of the split."""
+    cand[SCORE] -= math.log2(np.float64(max(n_boundaries, 1))) / weight
+    cand[EXTRA] = cand[SCORE] / cand[EXTRA] if cand[EXTRA] > 0.0 else -math.inf
+
+
+@kernel
+def draw_threshold(values, start, last, state):
+    """Uniform between the least and the largest value of a sorted column, never the largest."""
+    low, high = np.float64(values[2 * start + 1]), np.float64(values[2 * last - 1])
+    drawn = low + next_uniform(state) * (high - low)
+    return drawn if drawn < high else low
+
+
+@kernel
+def scan_random(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand):  # OUT: cand
+    """One threshold drawn uniformly; missing values go to a side drawn by lot."""
+    left, right = work.left, work.right
+    last_value = end - n_missing
+    threshold = draw_threshold(values, start, last_value, work.state)
+    side = 1 if n_missing > 0 and next_uniform(work.state) < 0.5 else 0
+    start_classes(rows, last_value if side == 1 else end, end, targets, tot, left, right)
+    p = start
+    while p < last_value and values[2 * p + 1] <= threshold:
+        add_row(targets, rows[2 * p], 1.0, left)
+        add_row(targets, rows[2 * p], -1.0, right)
+        p += 1
+    n_left = p - start + side * n_missing
+    if min(n_left, end - start - n_left) < max(rule.min_leaf, 1):
+        return
+    if not admissible(left, right, cst, rule, targets, tot):
+        return
+    score = split_score(rule.criterion, left, right, tot, targets)
+    if score > -math.inf:
+        note(cand, score, values, start, p, -1, n_missing, side)
+        cand[THRESHOLD] = threshold
+        cand[MISSING_LEFT] = side if n_missing > 0 else n_left > end - start - n_left
+        cand[N_LEFT] = n_left
+        cand[EXTRA] = split_entropy(left[WEIGHT], right[WEIGHT])
+        if rule.criterion == GAIN_RATIO:
+            penalise_thresholds(1, tot[WEIGHT], cand)

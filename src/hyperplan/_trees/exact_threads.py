@@ -1,0 +1,167 @@
+"""Growing in threads: large nodes one by one, their columns in parallel; then the subtrees below them in parallel.
+
+What is a large node depends on the data only, so the tree does not depend on the number of threads.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hyperplan._core.parallel import spans, thread_map
+from hyperplan._trees._exact_grow_kernels import (
+    MEDIAN,
+    accept,
+    child_key,
+    choose,
+    draw_order,
+    is_final,
+    partition,
+    rank_rows,
+    scan_features,
+    write_node,
+    write_split,
+)
+from hyperplan._trees.nodes import empty_nodes, joined, resized
+
+BIG_NODE = 2**19  # entries (rows times columns) above which a node's columns are worth several tasks
+TASKS_PER_NODE = 8
+
+
+class _Place(NamedTuple):
+    """A node that waits: where its rows are, and whose child it is."""
+
+    start: int
+    end: int
+    depth: int
+    key: np.uint64
+    tot: np.ndarray
+    parent: int  # number among the large nodes, -1 for the root
+    is_left: bool
+
+
+class _Crew:
+    """The scratch memory of the tasks and the two steps that run in parallel."""
+
+    def __init__(self, columns, targets, rule, work, n_jobs):
+        from hyperplan._trees.exact import workspace
+
+        self.columns, self.targets, self.rule, self.work, self.n_jobs = columns, targets, rule, work, n_jobs
+        n_columns = columns.pairs.shape[0]
+        self.parts = spans(rule.n_features, -(-rule.n_features // TASKS_PER_NODE))
+        self.moves = spans(n_columns, -(-n_columns // TASKS_PER_NODE))
+        shared = {"cands": work.cands, "order": work.order, "key": work.key}
+        n = columns.pairs.shape[1]
+        self.scratch = [workspace(targets, rule, n)._replace(**shared) for _ in self.moves]
+
+    def search(self, start, end, tot):
+        """Position of the best candidate in the node's order of features, -1 without one."""
+        rule, work = self.rule, self.work
+        if rule.kind == MEDIAN:
+            rank_rows(self.columns, start, end, self.targets, rule)
+        draw_order(work.key[0], rule.n_features, rule.n_features, work.state, work.order)
+
+        def task(i):
+            first, last = self.parts[i].start, min(self.parts[i].stop, rule.max_features)
+            args = (self.columns, first, last, start, end, self.targets, rule, tot, self.scratch[i])
+            return scan_features(*args)
+
+        usable = sum(thread_map(task, range(len(self.parts)), self.n_jobs))
+        visited = rule.max_features
+        while usable == 0 and visited < rule.n_features:
+            args = (self.columns, visited, visited + 1, start, end, self.targets, rule, tot, work)
+            usable = scan_features(*args)
+            visited += 1
+        return choose(work.cands, visited, rule.criterion)
+
+    def partition(self, start, end):
+        def task(i):
+            part = self.moves[i]
+            partition(self.columns, part.start, part.stop, start, end, self.work.goes_left, self.scratch[i].spill)
+
+        thread_map(task, range(len(self.moves)), self.n_jobs)
+
+
+def grow_in_threads(columns, targets, rule, growth, root, key, work, n_jobs):
+    """Nodes of the whole tree, depth first."""
+    crew = _Crew(columns, targets, rule, work, n_jobs)
+    large = empty_nodes(64, root.shape[0] - 5)
+    pending = [_Place(0, columns.pairs.shape[1], 0, key, root, -1, False)]
+    n_large, family, small = 0, [], []
+    while pending:
+        place = pending.pop()
+        if (place.end - place.start) * rule.n_features < BIG_NODE:
+            small.append(place)
+            continue
+        if n_large == large.feature.shape[0]:
+            large = resized(large, 2 * n_large)
+        family.append(place)
+        write_node(large, n_large, place.tot, place.end - place.start, targets, rule)
+        pending += _split(crew, large, n_large, place)
+        n_large += 1
+    return _assemble(large, family, small, _subtrees(crew, growth, small))
+
+
+def _split(crew, large, i, place):
+    """Split large node i if that is worth it; its children, the right one first."""
+    work, rule = crew.work, crew.rule
+    start, end, depth = place.start, place.end, place.depth
+    if is_final(rule, place.tot, end - start, depth):
+        return []
+    work.key[0] = place.key
+    best = crew.search(start, end, place.tot)
+    if best < 0 or not accept(crew.columns, best, start, end, crew.targets, rule, place.tot, work):
+        return []
+    write_split(large, i, work.found[0], work.best)
+    crew.partition(start, end)
+    middle = start + int(work.found[1])
+    left_key, right_key = (np.uint64(child_key(place.key, left, work.state)) for left in (True, False))
+    return [
+        _Place(middle, end, depth + 1, right_key, work.right_tot.copy(), i, False),
+        _Place(start, middle, depth + 1, left_key, work.left_tot.copy(), i, True),
+    ]
+
+
+def _subtrees(crew, growth, small):
+    """Subtrees of the places in `small`, the largest first so that no thread is left waiting for one."""
+    from hyperplan._trees.exact import grow_span, workspace
+
+    order = sorted(range(len(small)), key=lambda i: small[i].start - small[i].end)
+
+    def task(i):
+        place = small[i]
+        work = workspace(crew.targets, crew.rule, place.end - place.start)
+        where = (place.start, place.end, place.depth)
+        return grow_span(crew.columns, crew.targets, crew.rule, growth, where, place.tot, place.key, work)
+
+    grown = dict(zip(order, thread_map(task, order, crew.n_jobs)))
+    return [grown[i] for i in range(len(small))]
+
+
+def _assemble(large, family, small, subtrees):
+    """Number all nodes depth first, left before right."""
+    children: dict[tuple[int, bool], tuple[bool, int]] = {}
+    for i, place in enumerate(family):
+        children[place.parent, place.is_left] = (True, i)
+    for i, place in enumerate(small):
+        children[place.parent, place.is_left] = (False, i)
+    blocks, offsets, links, total = [], [], [], 0
+    pending = [(-1, False, -1)]  # place among the large nodes, side, number of the parent in the whole tree
+    while pending:
+        parent, is_left, above = pending.pop()
+        is_large, i = children[parent, is_left]
+        blocks.append(resized_row(large, i) if is_large else subtrees[i])
+        offsets.append(total)
+        links.append((above, is_left, total))
+        if is_large and (i, True) in children:
+            pending += [(i, False, total), (i, True, total)]
+        total += blocks[-1].feature.shape[0]
+    nodes = joined(blocks, offsets, total)
+    for above, is_left, number in links:
+        if above >= 0:
+            (nodes.children_left if is_left else nodes.children_right)[above] = number
+    return nodes
+
+
+def resized_row(nodes, i):
+    """Node i alone."""
+    return type(nodes)(*(array[i : i + 1] for array in nodes))
