@@ -20,7 +20,7 @@ def trees():
         "strings": classifier(max_depth=3, random_state=0).fit(IRIS, np.array(["a", "b", "c"])[FLOWERS]),
         "numbers": regressor(max_depth=4, random_state=0).fit(PATIENTS, PROGRESS),
         "two numbers": regressor(max_depth=3, random_state=0).fit(PATIENTS, np.c_[PROGRESS, PROGRESS**2]),
-        "one leaf": classifier().fit(IRIS, np.zeros(len(IRIS))),
+        "one leaf": classifier().fit(IRIS, np.zeros(len(IRIS), dtype=int)),
     }
 
 
@@ -87,7 +87,7 @@ def _comparisons(part):
 
 
 def test_rules_of_one_leaf():
-    assert rules(TREES["one leaf"]) == ["always then 0.0 (150 rows, share 1.000)"]
+    assert rules(TREES["one leaf"]) == ["always then 0 (150 rows, share 1.000)"]
 
 
 @pytest.mark.parametrize("name", TREES)
