@@ -1,27 +1,33 @@
-"""The one door to scikit-learn: families import these names from here, never from `sklearn`."""
+"""The one door to scikit-learn: families import these names from here, never from `sklearn`.
 
-from sklearn import get_config
-from sklearn.base import (
-    BaseEstimator,
-    ClassifierMixin,
-    MetaEstimatorMixin,
-    MultiOutputMixin,
-    OneToOneFeatureMixin,
-    OutlierMixin,
-    RegressorMixin,
-    TransformerMixin,
-    clone,
-    is_classifier,
-    is_regressor,
-)
-from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
-from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
-from sklearn.model_selection import GridSearchCV, check_cv
-from sklearn.utils import Bunch, check_array, check_consistent_length
-from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
-from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
-from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import type_of_target
+Metrics and model selection are slow to import and seldom needed: they are loaded when first asked for.
+"""
+
+from typing import TYPE_CHECKING
+
+from hyperplan._core.lazy import collector_paused, lazy_names
+
+with collector_paused():
+    from sklearn import get_config
+    from sklearn.base import (
+        BaseEstimator,
+        ClassifierMixin,
+        MetaEstimatorMixin,
+        MultiOutputMixin,
+        OneToOneFeatureMixin,
+        OutlierMixin,
+        RegressorMixin,
+        TransformerMixin,
+        clone,
+        is_classifier,
+        is_regressor,
+    )
+    from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
+    from sklearn.utils import Bunch, check_array, check_consistent_length
+    from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
+    from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
+    from sklearn.utils.metaestimators import available_if
+    from sklearn.utils.multiclass import type_of_target
 
 from hyperplan._base.holdout import holdout_split
 from hyperplan._base.labels import Labels, class_weighted, encode_labels
@@ -56,4 +62,10 @@ from hyperplan._core.certificate import Certificate, gap_certificate
 from hyperplan._core.status import Status
 from hyperplan._core.trace import Step, Trace
 
-__all__ = [name for name in dir() if not name.startswith("_")]
+if TYPE_CHECKING:
+    from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
+    from sklearn.model_selection import GridSearchCV, check_cv
+
+__all__ = [name for name in dir() if not name.startswith("_") and name not in ("collector_paused", "lazy_names")]
+__getattr__, __dir__, _later = lazy_names(__name__)
+__all__ += _later

@@ -1,7 +1,8 @@
 """scikit-learn's transformers that need no numerics of ours, and the two classes that ours extend."""
 
 # ruff: noqa: F401  (re-exports)
-from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer
+from typing import TYPE_CHECKING
+
 from sklearn.preprocessing import (
     Binarizer,
     FunctionTransformer,
@@ -34,4 +35,9 @@ from sklearn.preprocessing import (
 from sklearn.preprocessing import PolynomialFeatures as ReferencePolynomialFeatures
 from sklearn.preprocessing import StandardScaler as ReferenceStandardScaler
 
-__all__ = [name for name in dir() if not name.startswith("_")]
+from hyperplan._core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer  # they load all metrics
+
+__getattr__, __dir__, __all__ = lazy_names(__name__)

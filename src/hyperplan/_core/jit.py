@@ -6,42 +6,39 @@ transitively, of the kernel files it imports; the cache folder carries that dige
 anywhere below a kernel therefore leads to a new folder, and leaves the unrelated kernels compiled.
 """
 
+import contextlib
 import functools
 import hashlib
-import os
+import importlib
 import pathlib
+import pickle
 import re
 import sys
-import tempfile
 import threading
-import warnings
 from typing import Any
 
-import numba
 import numpy as np
 
-PACKAGE_ROOT = pathlib.Path(__file__).resolve().parents[1]
-CACHE_VARIABLE = "HYPERPLAN_CACHE_DIR"
+from hyperplan._core.cache_folder import CACHE_VARIABLE, cache_home, mark_used, prune, writable_cache_home
+from hyperplan._core.lazy import collector_paused
+
+with collector_paused():
+    import llvmlite.binding as llvm
+    import numba
+    from numba.core.caching import FunctionCache
+
+__all__ = ["CACHE_VARIABLE", "cache_home", "fast_kernel", "kernel", "kernels", "source_digest", "writable_cache_home"]
+
+_THIS_FILE = pathlib.Path(__file__).resolve()
+PACKAGE_ROOT = _THIS_FILE.parents[1]
 _IMPORT = re.compile(r"^from\s+hyperplan\.([\w.]+)\s+import", re.MULTILINE)
 _REASSOCIATE = {"reassoc", "contract", "nsz", "arcp"}
 _settings: Any = numba.config  # its attributes come from environment variables, which type checkers cannot see
 
 _cache_dir_lock = threading.Lock()  # two threads may import kernel files at the same time
 
+_used: set[str] = set()  # digests of the kernel files imported so far
 kernels: list = []  # every compiled function in order of definition; `hyperplan doctor` counts them
-
-
-def cache_home() -> pathlib.Path:
-    """The folder that holds all digests: ``HYPERPLAN_CACHE_DIR``, or the user's cache directory."""
-    if chosen := os.environ.get(CACHE_VARIABLE):
-        return pathlib.Path(chosen).expanduser()
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~\\AppData\\Local")
-    elif sys.platform == "darwin":
-        base = os.path.expanduser("~/Library/Caches")
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-    return pathlib.Path(base) / "hyperplan"
 
 
 def imported_kernel_files(path: pathlib.Path) -> list[pathlib.Path]:
@@ -57,57 +54,122 @@ def imported_kernel_files(path: pathlib.Path) -> list[pathlib.Path]:
 def source_digest(path: pathlib.Path) -> str:
     """Digest of a kernel file, of everything it imports, of this file and of the Numba and CPU at hand."""
     stamp = hashlib.sha256(f"{numba.__version__} {_host()}".encode())
-    pending, seen = [path, pathlib.Path(__file__).resolve()], set()
+    pending, seen = [path, _THIS_FILE], set()
     while pending:
         current = pending.pop(0)
         if current not in seen:
             seen.add(current)
             stamp.update(current.read_bytes())
-            pending += imported_kernel_files(current)
+            if current != _THIS_FILE:
+                pending += imported_kernel_files(current)
     return stamp.hexdigest()[:16]
 
 
 @functools.cache
 def _host() -> str:
     """What compiled code depends on besides its source: the CPU, and the switches that change code."""
-    import llvmlite.binding as llvm
-
     switches = (_settings.BOUNDSCHECK, _settings.OPT, _settings.CPU_NAME)
     return f"{llvm.get_host_cpu_name()} {sys.implementation.cache_tag} {switches}"
 
 
-@functools.cache
-def writable_cache_home() -> pathlib.Path | None:
-    """`cache_home()` if files can be created there, else None after one warning."""
-    home = cache_home()
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=home).close()
-    except OSError as error:
-        warnings.warn(
-            f"hyperplan cannot write its kernel cache to {home} ({error.strerror}); kernels are compiled anew in "
-            f"each process. Set {CACHE_VARIABLE} to a writable folder to avoid the wait.",
-            RuntimeWarning,
-            stacklevel=2,
-        )
+class _KernelCache(FunctionCache):
+    """Numba's cache of one kernel, without the wait that machine code does not need.
+
+    Before it reads a cached kernel, Numba fills its compiler with all it knows about Python and NumPy (0.2 s).
+    Compiled code needs none of it, only the addresses of the C functions it calls.  Their names are stored beside the
+    code; the compiler is set up only when this process does not know one of them.
+    """
+
+    def load_overload(self, sig, target_context):
+        """The compiled kernel for these argument types, or None; a damaged file counts as none."""
+        try:
+            with self._guard_against_spurious_io_errors():
+                return self._load_overload(sig, target_context)
+        except (pickle.UnpicklingError, EOFError, ValueError, TypeError, IndexError, AttributeError, ImportError):
+            self.flush()
         return None
-    return home
+
+    def _load_overload(self, sig, target_context):
+        stored = self._cache_file.load(self._index_key(sig, target_context.codegen()))
+        if stored is None:
+            return None
+        names, data = stored
+        _publish_runtime()
+        if names is None or not all(map(llvm.address_of_symbol, names)):
+            target_context.refresh()
+        return self._impl.rebuild(target_context, data)
+
+    def _save_overload(self, sig, data):
+        if self._impl.check_cachable(data):
+            self._impl.locator.ensure_cache_path()
+            key, names = self._index_key(sig, data.codegen), _external_names(data.library)
+            self._cache_file.save(key, (names, self._impl.reduce(data)))
+            _prune_once()
+
+
+def _external_names(library) -> list[str] | None:
+    """What compiled code calls or reads outside itself; None when this Numba does not tell."""
+    try:
+        module = library._final_module
+        symbols = [*module.functions, *module.global_variables]
+        return [item.name for item in symbols if item.is_declaration and not item.name.startswith("llvm.")]
+    except AttributeError:
+        return None
+
+
+@functools.cache
+def _publish_runtime() -> None:
+    """Tell LLVM where Numba's runtime (it counts references) is, as Numba does when it sets up its compiler."""
+    with contextlib.suppress(ImportError, AttributeError):
+        runtime = importlib.import_module("numba.core.runtime._nrt_python")
+        for name, address in runtime.c_helpers.items():
+            llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+
+
+@functools.cache
+def current_digests() -> frozenset[str]:
+    """The digests of all kernel files of this version."""
+    return frozenset(source_digest(path) for path in PACKAGE_ROOT.rglob("_*kernels.py"))
+
+
+@functools.cache
+def _prune_once() -> None:
+    home = writable_cache_home()
+    if home is not None:
+        prune(home, {*current_digests(), *_used})
+
+
+@functools.cache
+def _cache_folder(file: str) -> pathlib.Path | None:
+    """The folder of a kernel file's digest, marked as in use."""
+    home = writable_cache_home()
+    if home is None:
+        return None
+    digest = source_digest(pathlib.Path(file).resolve())
+    _used.add(digest)
+    mark_used(home / digest)
+    return home / digest
+
+
+def _cached(compiled, func):
+    with _cache_dir_lock:
+        folder = _cache_folder(func.__code__.co_filename)
+        if folder is not None:
+            saved, _settings.CACHE_DIR = _settings.CACHE_DIR, str(folder)
+            try:
+                compiled._cache = _KernelCache(func)
+            finally:
+                _settings.CACHE_DIR = saved
+    return compiled
 
 
 def _compile(func, **options):
     compiled = numba.njit(nogil=True, error_model="numpy", **options)(func)
     if _settings.DISABLE_JIT:  # `compiled` is `func`; like compiled code it must not warn (random numbers wrap around)
         compiled = np.errstate(all="ignore")(compiled)
+    else:
+        compiled = _cached(compiled, func)
     kernels.append(compiled)
-    home = None if _settings.DISABLE_JIT else writable_cache_home()
-    if home is not None:
-        path = pathlib.Path(func.__code__.co_filename).resolve()
-        with _cache_dir_lock:
-            saved, _settings.CACHE_DIR = _settings.CACHE_DIR, str(home / source_digest(path))
-            try:
-                compiled.enable_caching()
-            finally:
-                _settings.CACHE_DIR = saved
     return compiled
 
 

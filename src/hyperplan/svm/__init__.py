@@ -1,7 +1,12 @@
 """Support vector machines, certified by their duality gap."""
 
-from hyperplan.svm._bounds import l1_min_c
-from hyperplan.svm._linear_svc import LinearSVC
-from hyperplan.svm._linear_svr import LinearSVR
+from typing import TYPE_CHECKING
 
-__all__ = ["LinearSVC", "LinearSVR", "l1_min_c"]
+from hyperplan._core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from hyperplan.svm._bounds import l1_min_c
+    from hyperplan.svm._linear_svc import LinearSVC
+    from hyperplan.svm._linear_svr import LinearSVR
+
+__getattr__, __dir__, __all__ = lazy_names(__name__)
