@@ -6,8 +6,9 @@ import scipy.sparse as sp
 
 from hyperplan._solvers import _sgd_kernels as k
 from hyperplan._solvers.sgd import (
+    BLOCK_VALUES,
+    LANES,
     LOSSES,
-    MOST_BLOCK_ROWS,
     SgdPoint,
     as_rows,
     duality_gap,
@@ -57,7 +58,7 @@ def data(n, d, seed=0, density=0.6):
     return X, np.where(X.sum(axis=1) + rng.normal(size=n) > 0, 1.0, -1.0), rng.uniform(0.5, 2.0, n)
 
 
-B = MOST_BLOCK_ROWS
+B = BLOCK_VALUES // (2 * LANES)  # dense rows of 17 columns, padded to 32, that are copied together
 
 
 @pytest.mark.parametrize("n", [1, 2, B - 1, B, B + 1, 3 * B + 7])

@@ -1,153 +1,107 @@
-"""Kernels of the perceptron: the pocket variant, margins, and the textbook loops.
+"""Kernels of the perceptron: the pocket variant, the widest margin, and the textbook loops.
 
-Rows come as in `_sgd_kernels` (a `CompressedMatrix`, copied into blocks), except in the textbook loops, where X is
-a dense table in C order whose last column is one.
+Rows come as in `_sgd_kernels` (a `CompressedMatrix`), except in the textbook loops, where X is a dense table in C
+order whose last column is one.
 """
 
 import numpy as np
 
 from hyperplan._core._rng_kernels import next_below, shuffle_in_place
-from hyperplan._core.jit import kernel
-from hyperplan._solvers._sgd_kernels import (
-    CLOCK,
-    CONVERGED,
-    INTERCEPT,
-    LOSS,
-    MAX_ITER,
-    OBJECTIVE,
-    UPDATES,
-    dense_add,
-    dense_dot,
-    gather_rows,
-    improved,
-    row_square,
-    sparse_add,
-    sparse_dot,
-)
+from hyperplan._core.jit import fast_kernel, kernel
+from hyperplan._solvers._sgd_kernels import CLOCK, INTERCEPT, LOSS, OBJECTIVE, UPDATES, shuffle
+
+
+@fast_kernel
+def row_dot(X, i, coef):
+    """<x_i, coef> and abs(x_i)^2"""
+    data, indices, dense = X.data, X.indices, X.indptr.shape[0] == 0
+    begin = i * np.uint64(coef.shape[0]) if dense else np.uint64(X.indptr[i])
+    end = begin + np.uint64(coef.shape[0]) if dense else np.uint64(X.indptr[i + np.uint64(1)])
+    total = square = 0.0
+    for k in range(begin, end):
+        value = np.float64(data[k])
+        total += value * coef[k - begin if dense else np.uint64(indices[k])]
+        square += value * value
+    return total, square
 
 
 @kernel
-def weighted_errors(X, y, weight, rule, rows, block, intercept, coef):  # OUT: block
-    """Weight of the rows with ``y * score <= 0``."""
-    values, columns, start, target, factor = block
-    dense = columns.shape[0] == 0
-    errors = 0.0
-    first = 0
-    while first < rows.shape[0]:
-        n_rows = gather_rows(X, y, weight, rule, rows, first, block)
-        for r in range(n_rows):
-            begin, end = start[r], start[r + 1]
-            p = dense_dot(values, begin, coef) if dense else sparse_dot(values, columns, begin, end, coef)
-            if target[r] * (p + intercept) <= 0.0:
-                errors += factor[r]
-        first += n_rows
-    return errors
+def row_add(X, i, step, coef):  # OUT: coef
+    """coef += step * x_i"""
+    data, indices, dense = X.data, X.indices, X.indptr.shape[0] == 0
+    begin = i * np.uint64(coef.shape[0]) if dense else np.uint64(X.indptr[i])
+    end = begin + np.uint64(coef.shape[0]) if dense else np.uint64(X.indptr[i + np.uint64(1)])
+    for k in range(begin, end):
+        coef[k - begin if dense else np.uint64(indices[k])] += step * data[k]
 
 
 @kernel
-def keep_if_better(errors, intercept, coef, record, pocket):  # OUT: record, pocket
+def try_pocket(X, y, factor, rows, intercept, coef, record, pocket):  # OUT: record, pocket
     """Put the weights into the pocket if they err less; record is (errors, intercept, longest run tried)."""
+    errors = 0.0
+    for r in range(rows.shape[0]):
+        i = np.uint64(rows[r])
+        if y[i] * (row_dot(X, i, coef)[0] + intercept) <= 0.0:
+            errors += factor[i]
     if errors < record[0]:
         record[0], record[1] = errors, intercept
         pocket[:] = coef
 
 
 @kernel
-def pocket_run(X, y, weight, order, rule, n_epochs, blocks, seed, state, coef, record, pocket):
-    """Perceptron steps that keep the best weights seen (Gallant's pocket with ratchet).
+def pocket_epoch(X, y, factor, order, rule, run, seed, state, coef, record, pocket):
+    """Perceptron steps that keep the best weights seen (Gallant's pocket with ratchet); mistakes, current run.
 
-    Weights are tried on all rows at the end of each epoch, and whenever they classified twice as many rows in
-    a row as the last weights tried for that reason.  Returns (epochs, status).
-    # OUT: order, blocks, seed, state, coef, record, pocket
+    Weights are tried on all rows at the end of the epoch, and whenever they classified twice as many rows in
+    a row as the last weights tried for that reason.
+    # OUT: order, seed, state, coef, record, pocket
     """
-    block, other = blocks
-    values, columns, start, target, factor = block
-    dense = columns.shape[0] == 0
-    run = 0
-    for epoch in range(n_epochs):
-        if rule.shuffle:
-            shuffle_in_place(order, seed)
-        loss, updates, first = 0.0, 0, 0
-        while first < order.shape[0]:
-            n_rows = gather_rows(X, y, weight, rule, order, first, block)
-            for r in range(n_rows):
-                begin, end = start[r], start[r + 1]
-                p = dense_dot(values, begin, coef) if dense else sparse_dot(values, columns, begin, end, coef)
-                margin = target[r] * (p + state[INTERCEPT])
-                if margin > 0.0:
-                    run += 1
-                    continue
-                if run > 2.0 * record[2]:
-                    record[2] = run
-                    errors = weighted_errors(X, y, weight, rule, order, other, state[INTERCEPT], coef)
-                    keep_if_better(errors, state[INTERCEPT], coef, record, pocket)
-                step = rule.eta0 * target[r] * factor[r]
-                if dense:
-                    dense_add(values, begin, step, coef)
-                else:
-                    sparse_add(values, columns, begin, end, step, coef)
-                state[INTERCEPT] += rule.intercept_step * step
-                loss -= margin
-                updates += 1
-                run = 0
-            first += n_rows
-        state[UPDATES] += updates
-        state[CLOCK] += order.shape[0]
-        state[LOSS] = state[OBJECTIVE] = loss / order.shape[0]
-        errors = weighted_errors(X, y, weight, rule, order, other, state[INTERCEPT], coef)
-        keep_if_better(errors, state[INTERCEPT], coef, record, pocket)
-        if updates == 0 or not improved(-state[LOSS], rule, state):
-            return epoch + 1, CONVERGED
-    return n_epochs, MAX_ITER
+    if rule.shuffle:
+        shuffle(order, seed)
+    loss, updates, n = 0.0, 0, order.shape[0]
+    for r in range(n + 1):
+        i = np.uint64(order[min(r, n - 1)])
+        margin = y[i] * (row_dot(X, i, coef)[0] + state[INTERCEPT])
+        if r < n and margin > 0.0:
+            run += 1
+            continue
+        if r == n or run > 2.0 * record[2]:
+            record[2] = max(record[2], run if r < n else 0)
+            try_pocket(X, y, factor, order, state[INTERCEPT], coef, record, pocket)
+        if r < n:
+            step = rule.eta0 * y[i] * factor[i]
+            row_add(X, i, step, coef)
+            state[INTERCEPT] += rule.intercept_step * step
+            loss -= margin
+            updates += 1
+            run = 0
+    state[UPDATES] += updates
+    state[CLOCK] += n
+    state[LOSS] = state[OBJECTIVE] = loss / n
+    return updates, run
 
 
 @kernel
-def margin_and_radius(X, y, weight, rule, rows, block, intercept, coef):  # OUT: block
-    """Least ``y * score`` and largest squared row norm."""
-    values, columns, start, target, _ = block
-    dense = columns.shape[0] == 0
-    margin, radius = np.inf, 0.0
-    first = 0
-    while first < rows.shape[0]:
-        n_rows = gather_rows(X, y, weight, rule, rows, first, block)
-        for r in range(n_rows):
-            begin, end = start[r], start[r + 1]
-            p = dense_dot(values, begin, coef) if dense else sparse_dot(values, columns, begin, end, coef)
-            margin = min(margin, target[r] * (p + intercept))
-            radius = max(radius, row_square(values, begin, end))
-        first += n_rows
-    return margin, radius
-
-
-@kernel
-def hard_margin_passes(X, y, weight, rule, rows, block, n_passes, multiplier, coef):  # OUT: block, multiplier, coef
+def hard_margin_passes(X, y, rule, rows, n_passes, multiplier, coef):  # OUT: multiplier, coef
     """Dual coordinate ascent for the widest margin, in the space with the constant column; returns the intercept.
 
     One step sets the multiplier of a row so that its margin is one, or to zero (Hsieh et al. 2008, C = infinity).
     """
-    values, columns, start, target, _ = block
-    dense = columns.shape[0] == 0
     intercept = 0.0
     for _ in range(n_passes):
-        first = 0
-        while first < rows.shape[0]:
-            n_rows = gather_rows(X, y, weight, rule, rows, first, block)
-            for r in range(n_rows):
-                begin, end = start[r], start[r + 1]
-                square = row_square(values, begin, end) + rule.intercept_step
-                if square <= 0.0:
-                    continue
-                p = dense_dot(values, begin, coef) if dense else sparse_dot(values, columns, begin, end, coef)
-                old = multiplier[first + r]
-                new = max(0.0, old + (1.0 - target[r] * (p + intercept)) / square)
-                multiplier[first + r] = new
-                step = (new - old) * target[r]
-                if step != 0.0 and dense:
-                    dense_add(values, begin, step, coef)
-                elif step != 0.0:
-                    sparse_add(values, columns, begin, end, step, coef)
-                intercept += step * rule.intercept_step
-            first += n_rows
+        for r in range(rows.shape[0]):
+            i = np.uint64(rows[r])
+            p, square = row_dot(X, i, coef)
+            square += rule.intercept_step
+            if square <= 0.0:
+                continue
+            old = multiplier[r]
+            new = max(0.0, old + (1.0 - y[i] * (p + intercept)) / square)
+            multiplier[r] = new
+            step = (new - old) * y[i]
+            if step != 0.0:
+                row_add(X, i, step, coef)
+            intercept += step * rule.intercept_step
     return intercept
 
 

@@ -14,7 +14,7 @@ from hyperplan._core.rng import kernel_state
 from hyperplan._core.status import Status
 from hyperplan._solvers import _perceptron_kernels as pk
 from hyperplan._solvers import _sgd_kernels as k
-from hyperplan._solvers.sgd import NOTHING, SgdPoint, SgdRun, finished_run, new_block, padded
+from hyperplan._solvers.sgd import NOTHING, SgdPoint, SgdRun, finished_run, improved, matrix, new_state, read_only
 
 MARGIN_PASSES = 50
 MARGIN_WORK = 4_000_000  # entries of X times passes: no more is spent on sharpening the bound
@@ -22,19 +22,20 @@ MARGIN_WORK = 4_000_000  # entries of X times passes: no more is spent on sharpe
 
 def pocket(X, y, weight, rule, start, *, n_epochs, seed, rows) -> SgdRun:
     """Perceptron that reports the weights with the least training error seen."""
-    weight = NOTHING if weight is None else weight
-    coef = np.zeros(padded(X.n_cols, X))
-    coef[: X.n_cols] = start.coef
-    best = coef.copy()
-    state = np.zeros(k.STATE_SIZE)
-    state[k.INTERCEPT], state[k.CLOCK], state[k.BEST] = start.intercept, start.clock, -np.inf
-    record = np.array([np.inf, start.intercept, 0.0])
-    blocks = (new_block(X), new_block(X))
-    n_iter, status = pk.pocket_run(
-        X, y, weight, rows.copy(), rule, n_epochs, blocks, kernel_state(seed), state, coef, record, best
-    )
-    status = Status(status) if np.isfinite(coef).all() and np.isfinite(state[k.LOSS]) else Status.DIVERGED
-    point = SgdPoint(best[: X.n_cols], float(record[1]), NOTHING, 0.0, state[k.CLOCK])
+    factor = np.where(y > 0.0, rule.positive_weight, rule.negative_weight)
+    factor = factor if weight is None else factor * weight
+    coef, state = np.array(start.coef, dtype=np.float64), new_state(rule, start)
+    best, record = coef.copy(), np.array([np.inf, start.intercept, 0.0])
+    order, random, n_iter, run, status = rows.copy(), kernel_state(seed), 0, 0, Status.MAX_ITER
+    while n_iter < n_epochs and status == Status.MAX_ITER:
+        mistakes, run = pk.pocket_epoch(
+            X, read_only(y), factor, order, rule, run, random, state, coef, record, best
+        )  # fmt: skip
+        n_iter += 1
+        if mistakes == 0 or not improved(-state[k.LOSS], rule, state):
+            status = Status.CONVERGED
+    status = status if np.isfinite(coef).all() and np.isfinite(state[k.LOSS]) else Status.DIVERGED
+    point = SgdPoint(best, float(record[1]), NOTHING, 0.0, state[k.CLOCK])
     return finished_run(point, n_iter, state, status)
 
 
@@ -47,33 +48,32 @@ class Novikoff(NamedTuple):
     radius: float
 
 
-def novikoff(X, y, weight, rule, run, rows) -> Novikoff:
+def novikoff(X, y, rule, run, rows) -> Novikoff:
     """The bound by the best separator at hand: the final weights, or those of a few passes towards the widest margin.
 
     Every separator gives a valid bound, a wider margin a sharper one.  The rows are taken with the constant column
     that the intercept stands for.
     """
-    weight = NOTHING if weight is None else weight
-    length, block = padded(X.n_cols, X), new_block(X)
-    coef = np.zeros(length)
-    coef[: X.n_cols] = run.point.coef
-    separators = [(coef, run.point.intercept)]
+    separators = [(run.point.coef, run.point.intercept)]
+    table, y_rows = matrix(X, slice(0, X.n_rows) if rows.shape[0] == X.n_rows else rows), y[rows]
+    squares = table**2 if isinstance(table, np.ndarray) else table.power(2)
     entries = X.data.shape[0]
     passes = min(MARGIN_PASSES, MARGIN_WORK // max(entries, 1))
-    least, square = pk.margin_and_radius(X, y, weight, rule, rows, block, run.point.intercept, coef)
-    radius = np.sqrt(square + rule.intercept_step)
-    if passes > 0 and least > 0:
-        wide, multiplier = np.zeros(length), np.zeros(rows.shape[0])
-        intercept = pk.hard_margin_passes(X, y, weight, rule, rows, block, passes, multiplier, wide)
-        separators.append((wide, intercept))
+    if passes > 0 and _least_margin(table, y_rows, *separators[0]) > 0:
+        wide, multiplier = np.zeros(X.n_cols), np.zeros(rows.shape[0])
+        separators.append((wide, pk.hard_margin_passes(X, read_only(y), rule, rows, passes, multiplier, wide)))
+    radius = np.sqrt(float((squares @ np.ones(X.n_cols)).max()) + rule.intercept_step)
     margins = []
     for w, b in separators:
-        least, _ = pk.margin_and_radius(X, y, weight, rule, rows, block, b, w)
         norm = np.sqrt(w @ w + (b * b / rule.intercept_step if rule.intercept_step > 0 else 0.0))
-        margins.append(least / norm if norm > 0 else -np.inf)
+        margins.append(_least_margin(table, y_rows, w, b) / norm if norm > 0 else -np.inf)
     margin = max(margins)
     bound = (radius / margin) ** 2 if margin > 0 else np.nan
     return Novikoff(run.n_updates, float(bound), float(margin), float(radius))
+
+
+def _least_margin(table, y, coef, intercept) -> float:
+    return float((y * (table @ coef + intercept)).min())
 
 
 def novikoff_certificate(bounds, excuse="") -> Certificate:

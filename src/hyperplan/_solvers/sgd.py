@@ -21,6 +21,7 @@ from hyperplan._core.parallel import spans, thread_map
 from hyperplan._core.rng import kernel_state
 from hyperplan._core.status import Status
 from hyperplan._solvers import _sgd_kernels as k
+from hyperplan._solvers import _sgd_sparse_kernels as sk
 
 LOSSES = {
     "hinge": k.HINGE,
@@ -43,9 +44,10 @@ SCHEDULES = {
 }
 SPARSE_INTERCEPT_STEP = 0.01  # sparse columns are mostly zero, so that their weights move rarely: slow the intercept
 BLOCK_VALUES = 2048  # entries of X copied together before their steps are taken: half of a first-level cache
-MOST_BLOCK_ROWS = 64
 LANES = 16
 GAP_ROWS = 1 << 15  # rows per task of the certificate's pass
+GAP_VALUES = 1 << 17  # entries of dense rows looked at together there: they stay in cache between two products
+SMALLEST_ADAPTIVE_ETA = 1e-6
 NOTHING = np.empty(0)
 
 
@@ -71,24 +73,6 @@ class SgdRule(NamedTuple):
     stop_clean: bool
     tol: float
     patience: int
-
-
-class Block(NamedTuple):
-    """Some rows, copied next to each other: row r is ``values[start[r]:start[r + 1]]`` (`columns` empty if dense)."""
-
-    values: np.ndarray
-    columns: np.ndarray
-    start: np.ndarray
-    target: np.ndarray
-    factor: np.ndarray
-
-
-class Vectors(NamedTuple):
-    """The arrays a descent moves."""
-
-    coef: np.ndarray
-    average: np.ndarray
-    received: np.ndarray
 
 
 class SgdPoint(NamedTuple):
@@ -166,29 +150,26 @@ def as_rows(X) -> CompressedMatrix:
     """View of a C-ordered array or a CSR matrix for the kernels, which take both in one record."""
     if sp.issparse(X):
         index = np.uint64 if max(X.nnz, X.shape[1]) >= 2**31 else np.uint32
-        return CompressedMatrix(X.data, _unsigned(X.indices, index), _unsigned(X.indptr, index), *X.shape)
-    none = np.empty(0, dtype=np.uint32)
-    return CompressedMatrix(np.ascontiguousarray(X).reshape(-1), none, none, *X.shape)
+        parts = X.data, _unsigned(X.indices, index), _unsigned(X.indptr, index)
+        return CompressedMatrix(*map(read_only, parts), *X.shape)
+    none = read_only(np.empty(0, dtype=np.uint32))
+    return CompressedMatrix(read_only(np.ascontiguousarray(X).reshape(-1)), none, none, *X.shape)
+
+
+def read_only(array):
+    """A view that cannot be written: kernels are compiled for it alone, not a second time for writable arrays."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _unsigned(index, dtype):
     return index.view(dtype) if index.itemsize == np.dtype(dtype).itemsize else index.astype(dtype)
 
 
-def padded(n_cols, X) -> int:
-    """Length of the vectors of a descent: full vector registers for dense rows, so that loops have no remainder."""
-    return -(-n_cols // LANES) * LANES if X.indptr.shape[0] == 0 and n_cols > LANES else n_cols
-
-
-def new_block(X) -> Block:
-    """An empty block for rows of `X`: what fits in the first-level cache, at least one row."""
-    dense = X.indptr.shape[0] == 0
-    longest = padded(X.n_cols, X) if dense else int(np.diff(X.indptr.astype(np.int64)).max(initial=0))
-    room = max(BLOCK_VALUES, longest)
-    n_rows = min(max(1, room // max(longest, 1)), MOST_BLOCK_ROWS) if dense else MOST_BLOCK_ROWS
-    columns = np.empty(0 if dense else room, dtype=X.indices.dtype)
-    start = np.arange(n_rows + 1, dtype=np.uint64) * np.uint64(longest if dense else 0)
-    return Block(np.zeros(room), columns, start, *np.zeros((2, n_rows)))
+def is_dense(X) -> bool:
+    """Whether the record is of a dense table."""
+    return X.indptr.shape[0] == 0
 
 
 def row_numbers(rows) -> np.ndarray:
@@ -196,32 +177,124 @@ def row_numbers(rows) -> np.ndarray:
     return np.ascontiguousarray(rows, dtype=np.uint64 if len(rows) >= 2**31 else np.uint32)
 
 
+def matrix(X, rows=None):
+    """The record as NumPy or SciPy matrix: all rows, a slice of them, or those listed in an array."""
+    rows = None if isinstance(rows, slice) and rows == slice(0, X.n_rows) else rows
+    if is_dense(X):
+        table = X.data.reshape(X.n_rows, X.n_cols)
+        return table if rows is None else table[rows]
+    signed = np.int32 if X.indices.itemsize == 4 else np.int64
+    table = sp.csr_array((X.data, X.indices.view(signed), X.indptr.view(signed)), shape=(X.n_rows, X.n_cols))
+    return table if rows is None else table[rows]
+
+
+class _DenseDescent:
+    """The vectors of a descent on dense rows, padded to full vector registers, and its epochs."""
+
+    def __init__(self, X, rule, start):
+        n, length = X.n_cols, -(-X.n_cols // LANES) * LANES if X.n_cols > LANES else X.n_cols
+        coef, average, received = np.zeros(length), np.zeros(length), np.zeros(length)
+        coef[:n] = start.coef
+        average[:n] = start.average_coef if rule.average else 0.0
+        self.coef, self.average = coef[:n], average[:n]
+        block = np.zeros(max(BLOCK_VALUES // max(length, 1), 1) * length)
+        self._moving = block, coef, average if rule.average else average[:0], received
+
+    def epoch(self, X, y, weight, order, rule, seed, state):
+        block, *vectors = self._moving
+        k.dense_epoch(X, y, weight, order, rule, seed, block, state, *vectors)
+
+
+class _SparseDescent:
+    """The table of a descent on sparse rows and its epochs."""
+
+    def __init__(self, X, rule, start):
+        self._table = np.zeros((X.n_cols, 1 + (rule.l1 > 0) + (rule.average > 0)))
+        self._table[:, 0] = start.coef
+        self.coef, self.average = self._table[:, 0], np.zeros(0)
+        if rule.average:
+            self.average = self._table[:, -1]
+            self.average[:] = start.average_coef
+
+    def epoch(self, X, y, weight, order, rule, seed, state):
+        sk.sparse_epoch(X, y, weight, order, rule, seed, state, self._table)
+
+
 def sgd(X, y, weight, rule, start, *, n_epochs, seed, rows, holdout=None, report=None) -> SgdRun:
     """Descend from `start`; `X` from `as_rows`, `weight` an array or None, `rows`/`holdout` from `row_numbers`.
 
-    `report(epoch, state, coef)` is called after every epoch when given (then epochs run one kernel call each).
+    `report(epoch, state, coef)` is called after every epoch when given.
     """
-    weight = NOTHING if weight is None else weight
-    holdout = rows[:0] if holdout is None else holdout
-    n_cols, length = X.n_cols, padded(X.n_cols, X)
-    coef, average = np.zeros(length), np.zeros(length if rule.average else 0)
-    coef[:n_cols] = start.coef
-    average[:n_cols] = start.average_coef if rule.average else 0.0
-    moving = Vectors(coef, average, np.zeros(coef.shape[0] if rule.l1 > 0 else 0))
+    y, weight = read_only(y), read_only(NOTHING if weight is None else weight)
+    state, order, random = new_state(rule, start), rows.copy(), kernel_state(seed)
+    held_out = None if holdout is None or holdout.shape[0] == 0 else _holdout(X, y, weight, holdout)
+    descent = (_DenseDescent if is_dense(X) else _SparseDescent)(X, rule, start)
+    done, status = 0, Status.MAX_ITER
+    while done < n_epochs and status == Status.MAX_ITER:
+        # norms anew in each epoch: increments would drift
+        state[[k.SQUARE, k.ABSOLUTE]] = descent.coef @ descent.coef, np.abs(descent.coef).sum()
+        updates = state[k.UPDATES]
+        state[[k.LOSS, k.OBJECTIVE]] = 0.0
+        descent.epoch(X, y, weight, order, rule, random, state)
+        state[[k.LOSS, k.OBJECTIVE]] /= order.shape[0]
+        done += 1
+        if not (np.isfinite(state[[k.INTERCEPT, k.LOSS, k.OBJECTIVE]]).all() and np.isfinite(descent.coef).all()):
+            status = Status.DIVERGED
+        else:
+            score = -state[k.OBJECTIVE] if rule.schedule < k.PA1 else -state[k.LOSS]
+            if held_out is not None:
+                score = state[k.SCORE] = holdout_score(held_out, rule, state, descent.coef)
+            if not improved(score, rule, state) or (rule.stop_clean and state[k.UPDATES] == updates):
+                status = Status.CONVERGED
+        if report:
+            report(done, state, descent.coef)
+    coef, average = descent.coef, descent.average
+    average = (average + state[k.AVERAGE_A] * coef) / state[k.AVERAGE_B] if rule.average else average
+    point = SgdPoint(
+        state[k.SCALE] * coef, state[k.INTERCEPT], average, state[k.AVERAGE_INTERCEPT], state[k.CLOCK]
+    )  # fmt: skip
+    return finished_run(point, done, state, Status(status))
+
+
+def new_state(rule, start) -> np.ndarray:
+    """The kernels' numbers at the start of a descent."""
     state = np.zeros(k.STATE_SIZE)
     state[[k.INTERCEPT, k.SCALE, k.AVERAGE_B, k.ETA, k.CLOCK]] = start.intercept, 1.0, 1.0, rule.eta0, start.clock
     state[k.AVERAGE_INTERCEPT], state[k.BEST] = start.average_intercept, -np.inf
-    order, block, random = rows.copy(), new_block(X), kernel_state(seed)
-    done, status = 0, Status.MAX_ITER
-    while done < n_epochs and status == Status.MAX_ITER:
-        todo = 1 if report else n_epochs
-        ran, status = k.sgd_run(X, y, weight, order, holdout, rule, todo, block, random, state, moving)
-        done += ran
-        if report:
-            report(done, state, coef[:n_cols])
-    k.fold_scale(state[k.SCALE], state[k.AVERAGE_A], state[k.AVERAGE_B], coef, average)
-    point = SgdPoint(coef[:n_cols], state[k.INTERCEPT], average[:n_cols], state[k.AVERAGE_INTERCEPT], state[k.CLOCK])
-    return finished_run(point, done, state, Status(status))
+    return state
+
+
+def _holdout(X, y, weight, rows):
+    return matrix(X, rows).astype(np.float64), y[rows], weight[rows] if weight.shape[0] else np.ones(rows.shape[0])
+
+
+def holdout_score(held_out, rule, state, coef) -> float:
+    """Accuracy (classification) or R^2 (regression) on the held-out rows."""
+    X, y, weight = held_out
+    p = state[k.SCALE] * (X @ coef) + state[k.INTERCEPT]
+    if rule.classify:
+        return weight[(p > 0.0) == (y > 0.0)].sum() / weight.sum()
+    residual = weight @ (y - p) ** 2
+    spread = weight @ (y - weight @ y / weight.sum()) ** 2
+    return 1.0 - residual / spread if spread > 0.0 else float(residual == 0.0)
+
+
+def improved(score, rule, state) -> bool:
+    """Compare `score` (larger is better) with the best so far; False when it stopped improving for too long."""
+    gain = score - state[k.BEST]
+    if rule.tol > -np.inf and gain < rule.tol:
+        state[k.STALE] += 1.0
+        state[k.STALE_GAIN] = max(state[k.STALE_GAIN], gain)
+    else:
+        state[k.STALE], state[k.STALE_GAIN], state[k.GAIN] = 0.0, 0.0, gain
+    state[k.BEST] = max(state[k.BEST], score)
+    if state[k.STALE] < rule.patience:
+        return True
+    if rule.schedule == k.ADAPTIVE and state[k.ETA] > SMALLEST_ADAPTIVE_ETA:
+        state[k.ETA] /= 5.0
+        state[k.STALE] = 0.0
+        return True
+    return False
 
 
 def finished_run(point, n_iter, state, status) -> SgdRun:
@@ -245,16 +318,9 @@ def duality_gap(X, y, weight, rule, coef, intercept, rows, n_jobs=None) -> Gap:
     l1 penalty, once the gradient is at most l1 everywhere.  Both are reached by shrinking slopes; the conjugates
     are convex and zero at zero, so shrinking by r keeps at least the share r of the dual value.
     """
-    weight = NOTHING if weight is None else weight
-    n_cols, length = X.n_cols, padded(X.n_cols, X)
-    weights = np.zeros(length)
-    weights[:n_cols] = coef
-    coef = weights[:n_cols]
 
     def block(span):
-        sums, up, down = np.zeros(5), np.zeros(length), np.zeros(length)
-        k.gap_sums(X, y, weight, rows[span], rule, new_block(X), float(intercept), weights, sums, up, down)
-        return sums, up[:n_cols], down[:n_cols]
+        return _gap_sums(X, y, weight, rule, coef, intercept, span if rows.shape[0] == X.n_rows else rows[span])
 
     parts = thread_map(block, spans(rows.shape[0], max(GAP_ROWS, X.n_cols)), n_jobs)
     (loss, gain_up, gain_down, up, down), v_up, v_down = (
@@ -275,6 +341,35 @@ def duality_gap(X, y, weight, rule, coef, intercept, rows, n_jobs=None) -> Gap:
     if rule.nu == 0.0:
         dual = max(dual, 0.0)  # losses and penalties are never negative: a free lower bound
     return Gap(float(primal), float(dual), float(residual))
+
+
+def _gap_sums(X, y, weight, rule, coef, intercept, rows):
+    """What the gap needs from some rows (a slice or an array).
+
+    With s_i the slope of the loss at the score p_i, Fenchel's equality gives minus the conjugate at s_i as
+    ``loss_i - s_i p_i``.  Rows with s > 0 and with s < 0 are kept apart: the first result holds the loss, then for
+    both signs the conjugate part and the sum of abs(s); the others the sums of s_i x_i.
+    """
+    table, y = matrix(X, rows), y[rows]
+    n, size = table.shape[0], max(GAP_VALUES // max(X.n_cols, 1), 1) if is_dense(X) else table.shape[0]
+    sums, up, down = np.zeros(5), np.zeros(X.n_cols), np.zeros(X.n_cols)
+    factor = np.where(y > 0.0, rule.positive_weight, rule.negative_weight)
+    factor = factor if weight is None else factor * weight[rows]
+    loss, slope = np.empty(n), np.empty(n)
+    for part in spans(n, size):
+        x = table if part == slice(0, n) else table[part]
+        x = x.astype(np.float64, copy=False)
+        p = x @ coef + intercept
+        k.losses_and_slopes(rule.loss, read_only(y[part]), p, rule.epsilon, loss[part], slope[part])
+        positive, s = slope[part] > 0.0, factor[part] * slope[part]
+        gain = factor[part] * loss[part] - s * p
+        rising, falling = np.where(positive, s, 0.0), np.where(positive, 0.0, s)
+        sums += [
+            factor[part] @ loss[part], gain[positive].sum(), gain[slope[part] < 0.0].sum(), rising.sum(), -falling.sum(),
+        ]  # fmt: skip
+        up += x.T @ rising
+        down += x.T @ falling
+    return sums, up, down
 
 
 def _dual_value(gain, v, rule):

@@ -265,7 +265,7 @@ class Perceptron(SgdClassifierBase):
             solved = solve_job(job._replace(certify=False), y, rule, start, seed)
         if not job.certify:
             return solved
-        return solved._replace(gap=novikoff(job.X, y, job.weight, rule, solved.run, job.rows))
+        return solved._replace(gap=novikoff(job.X, y, rule, solved.run, job.rows))
 
     def _certificate(self, solved, job, starts):
         if not job.certify:
