@@ -237,3 +237,68 @@ def softened(values, threshold):
     for j in range(values.shape[0]):
         total += max(abs(values[j]) - threshold, 0.0) ** 2
     return total
+
+
+@kernel
+def sparse_slope(X, weighted, j):
+    """Column j of X (CompressedMatrix by columns; the constant one beyond the last) times `weighted`."""
+    total = 0.0
+    if j == X.n_cols:
+        for i in range(weighted.shape[0]):
+            total += weighted[i]
+    else:
+        for p in range(X.indptr[j], X.indptr[j + 1]):
+            total += X.data[p] * weighted[X.indices[p]]
+    return total
+
+
+@kernel
+def sparse_diagonal(X, curvature, columns, diagonal):
+    # X: CompressedMatrix by columns
+    # OUT: diagonal[c] = sum_i curvature_i x_i,columns[c]^2
+    for c in range(columns.shape[0]):
+        j = columns[c]
+        total = 0.0
+        if j == X.n_cols:
+            for i in range(curvature.shape[0]):
+                total += curvature[i]
+        else:
+            for p in range(X.indptr[j], X.indptr[j + 1]):
+                total += curvature[X.indices[p]] * X.data[p] * X.data[p]
+        diagonal[c] = total
+
+
+@kernel
+def sparse_descent(X, curvature, columns, diagonal, first, penalty, tolerance, max_sweeps, weighted, z):
+    # X: CompressedMatrix by columns; penalty (3, m): ridge, lasso and start of the columns; first: slopes at the start
+    # OUT: weighted = curvature * X (z - start), zeros at the start; z; returns the number of sweeps
+    full = True  # sweep over everything, then over the non-zeros only until they settle
+    for sweep in range(max_sweeps):
+        worst = 0.0
+        for c in range(columns.shape[0]):
+            old = z[c]
+            if diagonal[c] <= 0.0 or (not full and old == 0.0):
+                continue
+            j = columns[c]
+            slope = first[c] + penalty[0, c] * (old - penalty[2, c]) + sparse_slope(X, weighted, j)
+            point = diagonal[c] * old - slope
+            new = math.copysign(max(abs(point) - penalty[1, c], 0.0), point) / diagonal[c]
+            if new == old:
+                continue
+            change = new - old
+            z[c] = new
+            worst = max(worst, abs(change) * diagonal[c])
+            if j == X.n_cols:
+                for i in range(curvature.shape[0]):
+                    weighted[i] += curvature[i] * change
+            else:
+                for p in range(X.indptr[j], X.indptr[j + 1]):
+                    i = X.indices[p]
+                    weighted[i] += curvature[i] * X.data[p] * change
+        if worst <= tolerance:
+            if full:
+                return sweep + 1
+            full = True
+        else:
+            full = False
+    return max_sweeps

@@ -72,7 +72,7 @@ def engine_for(rows, penalty):
     return "newton" if tall or rows.width <= NEWTON_WIDTH_ANY_SHAPE else "lbfgs"
 
 
-class _SmoothProblem:
+class SmoothProblem:
     """The objective without lasso part, for `newton` and `lbfgs`."""
 
     def __init__(self, rows, penalty):
@@ -119,7 +119,7 @@ def _warm_up(rows, penalty, theta):
             continue
         part = rows.every(step)
         noise = 0.05 * rows.width / part.n_rows  # a tenth of the part's own error in the objective, d / 2n
-        problem = _SmoothProblem(part, penalty)
+        problem = SmoothProblem(part, penalty)
         point, _, _ = newton(problem, theta, 0.0, 10, lambda *_: False, enough=noise)
         if not point.objective < np.log(2.0) or part.separates(point.state):
             return start
@@ -128,13 +128,13 @@ def _warm_up(rows, penalty, theta):
 
 
 def _newton_engine(rows, penalty, theta, tol, max_iter, observe):
-    problem = _SmoothProblem(rows, penalty)
+    problem = SmoothProblem(rows, penalty)
     point, n_iter, status = newton(problem, theta, tol, max_iter, observe, keep_factor=rows.n_stored >= LARGE)
     return problem.result(*point, n_iter, status)
 
 
 def _lbfgs_engine(rows, penalty, theta, tol, max_iter, observe):
-    problem = _SmoothProblem(rows, penalty)
+    problem = SmoothProblem(rows, penalty)
     first = problem.evaluate(theta)
     scale = rows.diagonal(first[2].curvature) + problem.ridge
     scale = np.maximum(scale, 1e-10 * scale.max(initial=0.0))

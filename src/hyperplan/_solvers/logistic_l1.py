@@ -21,17 +21,23 @@ import numpy as np
 from hyperplan._core.memory import require_memory
 from hyperplan._core.parallel import spans, thread_map
 from hyperplan._core.status import Status
-from hyperplan._solvers._logistic_kernels import quadratic_descent, trial_loss
+from hyperplan._solvers._logistic_kernels import trial_loss
+from hyperplan._solvers.logistic_model import minimise_model
 from hyperplan._solvers.logistic_rows import LogisticResult
+from hyperplan._solvers.logistic_sparse import ColumnModel, prefers_columns
 
 FIRST_WORKING_SET = 128
 INNER_SHARE = 0.05  # inner violations relative to the outer ones
-MAX_SWEEPS = 1000
 SLOW = 0.2  # violations on the working set should fall at least to this share per step
 MODEL_RIDGE = 3e-6  # makes the float32 model positive definite; the fixed point does not depend on it
 PRECISE_VALUES = 2**20  # stored values up to which float32 saves nothing
 GRAM_ROWS = 4096
 GRAM_TASKS = 4
+SMALL_WIDTH = 64  # features up to which the model has the whole Hessian, computed at each step
+SMALL_WORK = 2e7  # rows times features squared up to which it does
+SMALL_SHARE = 2e-3  # inner violations relative to the outer ones there: sweeps cost nothing beside a step
+GAP_STEPS = 3  # steps without progress granted to the duality gap after the violations are small
+STUCK = 0.9  # violations that fall no further than to this share make no progress
 FLAT = 64 * float(np.finfo(np.float64).eps)
 
 
@@ -44,6 +50,16 @@ class WorkingHessian:
         self.dtype = np.float64 if rows.n_stored <= PRECISE_VALUES else np.float32
         self.matrix = np.empty((0, 0), dtype=self.dtype)
         self.curvature = None
+
+    share, stuck = INNER_SHARE, np.inf
+
+    def follow(self, wrong, theta, state, penalty, slow):
+        """Take in the worst violators; computed anew when the model has become `slow`."""
+        join_working_set(self, wrong, theta, state.curvature, penalty, slow)
+
+    def step(self, penalty, theta, gradient, tolerance):
+        """The change of theta that minimises the model."""
+        return model_step(self, penalty, theta, gradient, tolerance)
 
     def rebuild(self, columns, curvature):
         """All entries for these columns with these curvatures."""
@@ -89,6 +105,32 @@ class WorkingHessian:
         return np.ascontiguousarray(sum(parts) / self.dtype(rows.total))
 
 
+class WholeHessian:
+    """The model of small problems: all columns, always with the present curvatures."""
+
+    dtype, share, stuck = np.float64, SMALL_SHARE, STUCK
+
+    def __init__(self, rows):
+        self.rows = rows
+        self.columns = np.arange(rows.width + 1)
+        self.matrix = np.empty((0, 0))
+
+    def follow(self, wrong, theta, state, penalty, slow):
+        """The Hessian at the present point."""
+        self.matrix = self.rows.hessian(state)
+
+    def step(self, penalty, theta, gradient, tolerance):
+        """The change of theta that minimises the model."""
+        return model_step(self, penalty, theta, gradient, tolerance)
+
+
+def model_for(rows):
+    """The quadratic model that suits the shape of the data."""
+    if rows.width <= SMALL_WIDTH and rows.n_rows * rows.width**2 <= SMALL_WORK:
+        return WholeHessian(rows)
+    return ColumnModel(rows) if prefers_columns(rows) else WorkingHessian(rows)
+
+
 def violations(gradient, theta, penalty):
     """How far each coordinate is from optimal: the distance of 0 to the subdifferential."""
     lasso = np.append(np.full(theta.size - 1, penalty.l1), penalty.l1_intercept)
@@ -104,27 +146,30 @@ def prox_newton(rows, penalty, theta, tol, asked, max_iter, observe) -> Logistic
     """Minimise from `theta`; the run works towards `tol` and counts as converged at `asked`."""
     state = rows.evaluate(theta)
     objective = state.loss + penalty.value(theta)
-    model = WorkingHessian(rows)
+    model = model_for(rows)
     at_zero = rows.evaluate(np.zeros_like(theta)) if theta.any() else state
     reference = max(np.abs(at_zero.gradient[:-1]).max(initial=0.0), penalty.l1)
-    status, iteration, before, stalls = Status.MAX_ITER, 0, np.inf, 0
+    finest = 1e-3 * tol * min(reference, penalty.l1 or reference)
+    status, iteration, before, stalls, extra = Status.MAX_ITER, 0, np.inf, 0, GAP_STEPS
     if not np.isfinite(objective) or not np.isfinite(state.gradient).all():
         return LogisticResult(theta, 0, Status.DIVERGED, objective, np.inf, -np.inf, False)
     while True:
         wrong = violations(state.gradient, theta, penalty)
         worst = wrong.max()
-        dual = rows.dual(state, penalty)
-        if worst <= tol * reference and objective - dual <= tol * objective:
+        inside = wrong[model.columns].max(initial=0.0)
+        accurate = worst <= tol * reference
+        dual = rows.dual(state, penalty) if accurate or iteration >= max_iter or stalls > 1 else -np.inf
+        extra -= int(accurate and inside > model.stuck * before)
+        if accurate and (objective - dual <= tol * objective or extra < 0):
             status = Status.CONVERGED
             break
         if iteration >= max_iter or stalls > 1:
             accurate = worst <= asked * reference or (stalls > 1 and worst <= 1e-6 * reference)
             status = Status.CONVERGED if accurate else (Status.STALLED if stalls > 1 else Status.MAX_ITER)
             break
-        inside = wrong[model.columns].max(initial=0.0)
-        join_working_set(model, wrong, theta, state.curvature, penalty, inside > SLOW * before or stalls > 0)
+        model.follow(wrong, theta, state, penalty, inside > SLOW * before or stalls > 0)
         before = wrong[model.columns].max(initial=0.0)
-        step = model_step(model, penalty, theta, state.gradient, max(INNER_SHARE * worst, 1e-3 * tol * reference))
+        step = model.step(penalty, theta, state.gradient, max(model.share * worst, finest))
         moved = _line_search(rows, penalty, theta, step, state, objective)
         if moved is None:
             stalls += 1
@@ -169,10 +214,10 @@ def model_step(model, penalty, theta, gradient, tolerance):
     while True:
         z, slope = start.copy(), first.copy()
         proximal = MODEL_RIDGE * np.diagonal(model.matrix).astype(np.float64)
-        quadratic_descent(model.matrix, ridge + proximal, lasso, tolerance, MAX_SWEEPS, slope, z)
+        solved = minimise_model(model.matrix, ridge + proximal, lasso, tolerance, slope, z)
         sizes = np.abs(z) - np.abs(start)
         change = 0.5 * (first + slope) @ (z - start) + np.where(sizes == 0.0, 0.0, lasso * sizes).sum()
-        if change <= 0.0 or model.dtype == np.float64:
+        if (solved and change <= 0.0) or model.dtype == np.float64:
             break
         model.widen()  # rounded to float32 the model has no minimum
     step = np.zeros_like(theta)

@@ -67,7 +67,10 @@ class State(NamedTuple):
 
 
 class LogisticResult(NamedTuple):
-    """A solution ``theta = [w, b]``; `residual` is the largest violation of the optimality conditions."""
+    """A solution ``theta = [w, b]``; `residual` is the largest violation of the optimality conditions.
+
+    `recession` is a direction in which the loss falls for ever, like theta, where one was found.
+    """
 
     theta: np.ndarray
     n_iter: int
@@ -76,6 +79,7 @@ class LogisticResult(NamedTuple):
     residual: float
     dual: float
     separates: bool
+    recession: np.ndarray | None = None
 
 
 class Rows:

@@ -69,13 +69,13 @@ def solve_softmax(
     with single_threaded_blas():
         if penalty.l1 > 0.0:
             return softmax_prox_newton(rows, penalty, start, min(tol, TIGHTEST_USEFUL), tol, max_iter, observe)
-        problem = _SmoothProblem(rows, penalty)
+        problem = SmoothSoftmax(rows, penalty)
         is_small = problem.size <= NEWTON_SIZE and rows.n_rows * problem.size**2 <= NEWTON_WORK
         engine = ENGINES["newton" if is_small else "lbfgs"]
         return engine(problem, problem.flat(start), tol, max_iter, problem.observer(observe))
 
 
-class _SmoothProblem:
+class SmoothSoftmax:
     """The objective without lasso part; the vector holds ``[w_k, b_k]`` (or w_k without intercept) class by class."""
 
     def __init__(self, rows, penalty):

@@ -14,21 +14,24 @@ Simon, Friedman, Hastie (2013), A blockwise descent algorithm for group-penalize
 regression, arXiv:1311.6529; Lee, Sun, Saunders (2014), Proximal Newton-type methods, SIAM J. Optimization 24.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hyperplan._core.parallel import thread_map
 from hyperplan._core.status import Status
-from hyperplan._solvers._logistic_kernels import quadratic_descent
 from hyperplan._solvers.logistic_l1 import (
     FLAT,
+    GAP_STEPS,
     INNER_SHARE,
-    MAX_SWEEPS,
     SLOW,
+    SMALL_SHARE,
+    STUCK,
     WorkingHessian,
-    join_working_set,
-    model_step,
 )
+from hyperplan._solvers.logistic_model import minimise_model
 from hyperplan._solvers.logistic_rows import LogisticResult, Rows
+from hyperplan._solvers.logistic_sparse import ColumnModel, prefers_columns
 
 FULL_SIZE = 1000  # coefficients up to which the full Hessian is formed
 FULL_WORK = 1.5e9
@@ -41,23 +44,25 @@ def softmax_prox_newton(rows, penalty, theta, tol, asked, max_iter, observe) -> 
     model = _FullModel(rows, penalty) if full else _ClassModels(rows, penalty)
     state = rows.evaluate(theta)
     objective = state.loss + _value(penalty, theta)
-    status, iteration, before, stalls = Status.MAX_ITER, 0, np.inf, 0
+    status, iteration, before, stalls, extra = Status.MAX_ITER, 0, np.inf, 0, GAP_STEPS
     if not np.isfinite(objective) or not np.isfinite(state.gradient).all():
         return LogisticResult(theta, 0, Status.DIVERGED, objective, np.inf, -np.inf, False)
     reference = max(np.abs(rows.evaluate(np.zeros_like(theta)).gradient[:, :-1]).max(initial=0.0), penalty.l1)
+    share, finest = SMALL_SHARE if full else INNER_SHARE, 1e-3 * tol * min(reference, penalty.l1)
     while True:
         wrong = _violations(state.gradient, theta, penalty)
         worst = float(wrong.max())
         accurate = worst <= tol * reference
         dual = rows.dual(state, penalty) if accurate or iteration >= max_iter or stalls > 1 else -np.inf
-        if accurate and objective - dual <= tol * objective:
+        extra -= int(accurate and worst > model.stuck * before)
+        if accurate and (objective - dual <= tol * objective or extra < 0):
             status = Status.CONVERGED
             break
         if iteration >= max_iter or stalls > 1:
             enough = worst <= asked * reference or (stalls > 1 and worst <= 1e-6 * reference)
             status = Status.CONVERGED if enough else (Status.STALLED if stalls > 1 else Status.MAX_ITER)
             break
-        tolerance = max(INNER_SHARE * worst, 1e-3 * tol * reference)
+        tolerance = max(share * worst, finest)
         step = model.step(theta, state, wrong, worst > SLOW * before or stalls > 0, tolerance)
         moved = _line_search(rows, penalty, theta, step, state, objective)
         if moved is None:
@@ -111,6 +116,8 @@ def cheapest_shift(theta, penalty):
 class _FullModel:
     """The quadratic model of all coefficients."""
 
+    stuck = STUCK
+
     def __init__(self, rows, penalty):
         self.rows, self.penalty = rows, penalty
 
@@ -124,10 +131,16 @@ class _FullModel:
         z = old.ravel().copy()
         slope = np.ascontiguousarray(state.gradient[:, :width]).ravel() + ridge * z
         extra = 1e-10 * np.diagonal(hessian)
-        quadratic_descent(hessian, ridge + extra, lasso.ravel(), tolerance, MAX_SWEEPS, slope, z)
+        minimise_model(hessian, ridge + extra, lasso.ravel(), tolerance, slope, z)
         out = np.zeros_like(theta)
         out[:, :width] = z.reshape(n_classes, width) - old
         return out
+
+
+class _ClassState(NamedTuple):
+    """The curvatures of the rows for one class."""
+
+    curvature: np.ndarray
 
 
 class _ClassModels:
@@ -136,15 +149,20 @@ class _ClassModels:
     def __init__(self, rows, penalty):
         self.rows, self.penalty = rows, penalty
         plain = Rows(rows.X, np.zeros(rows.n_rows), rows.weight)
-        self.models = [WorkingHessian(plain) for _ in range(rows.n_classes)]
+        if prefers_columns(plain):
+            shared = ColumnModel(plain).by_column
+            self.models = [ColumnModel(plain, shared) for _ in range(rows.n_classes)]
+            self.stuck = ColumnModel.stuck
+        else:
+            self.stuck = np.inf
+            self.models = [WorkingHessian(plain) for _ in range(rows.n_classes)]
 
     def step(self, theta, state, wrong, slow, tolerance):
         curvature = np.ascontiguousarray((self.rows.probability(state) * self.rows.weight[:, None]).T)
 
         def task(k):
-            model = self.models[k]
-            join_working_set(model, wrong[k], theta[k], curvature[k], self.penalty, slow)
-            return model_step(model, self.penalty, theta[k], state.gradient[k], tolerance)
+            self.models[k].follow(wrong[k], theta[k], _ClassState(curvature[k]), self.penalty, slow)
+            return self.models[k].step(self.penalty, theta[k], state.gradient[k], tolerance)
 
         return np.stack(thread_map(task, range(theta.shape[0])))
 

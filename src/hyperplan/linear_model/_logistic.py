@@ -115,7 +115,8 @@ class LogisticRegression(LinearClassifierMixin, SparseCoefMixin, CallbackSupport
         coefficients are best without a penalty.
     certificate_ : Certificate
         The relative duality gap; without penalty, or where the dual point is too coarse, the largest component of
-        the gradient.
+        the gradient.  Without penalty its details tell complete or quasi-complete separation and the columns whose
+        coefficients diverge (found by a linear programme).
 
     References
     ----------
@@ -246,7 +247,7 @@ class LogisticRegression(LinearClassifierMixin, SparseCoefMixin, CallbackSupport
         if result.status is Status.DIVERGED:
             check_finite(self, X)
         task.end(result.theta)
-        report(result, problem)
+        report(result, problem, getattr(self, "feature_names_in_", None))
         statistics = None
         if is_cheap(X.shape[0], result.theta):
             statistics = fit_statistics(problem, X, labels.codes, n_classes, weight, result.theta)

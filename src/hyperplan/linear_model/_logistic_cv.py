@@ -359,7 +359,7 @@ class LogisticRegressionCV(LogisticRegression):
             start = np.mean([fold[best_ratio][best_c].theta for fold in paths], axis=0)
             start = None if self.solver == "liblinear" else start
             result = solve_logistic(at, X, labels.codes, n_classes, weight, start)
-            report(result, at)
+            report(result, at, getattr(self, "feature_names_in_", None))
             theta, results = result.theta, [result]
         else:
             places = [np.unravel_index(fold.argmax(), fold.shape) for fold in by_c]

@@ -13,11 +13,15 @@ import scipy.sparse as sp
 
 from hyperplan._base import Certificate, ConvergenceWarning, Status, gap_certificate
 from hyperplan._solvers.logistic import solve_binary
+from hyperplan._solvers.logistic_recession import binary_recession, softmax_recession
 from hyperplan._solvers.logistic_rows import LogisticResult, Penalty
+from hyperplan._solvers.logistic_separation import describe
 from hyperplan._solvers.softmax import solve_softmax
 
 SOLVERS = ("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga")
 SMALL_VALUES = 2**20  # float32 features up to this number are solved in float64: the copy costs nothing
+
+JUDGED = (Status.CONVERGED, Status.MAX_ITER, Status.STALLED)  # ends after which separation is looked for
 
 _FAILURES = {
     "lbfgs": "lbfgs failed to converge after {n} iteration(s): Increase the number of iterations",
@@ -92,11 +96,25 @@ def solve_logistic(problem, X, codes, n_classes, weight, theta=None, observe=Non
     strengths = problem.strengths(float(weight.sum()))
     if n_classes > 2:
         codes = codes.astype(np.intp, copy=False)
-        return solve_softmax(X, codes, weight, n_classes, strengths, theta=theta, observe=observe, **options)
+        found = solve_softmax(X, codes, weight, n_classes, strengths, theta=theta, observe=observe, **options)
+        if problem.penalty is None and found.status in JUDGED:
+            return _judged(found, softmax_recession(X, codes, weight, n_classes, found.theta, strengths.intercept))
+        return found
     start = None if theta is None else theta[0]
     see = observe and (lambda iteration, x, value, residual: observe(iteration, x[None, :], value, residual))
-    found = solve_binary(X, codes.astype(np.float64), weight, strengths, theta=start, observe=see, **options)
+    target = codes.astype(np.float64)
+    found = solve_binary(X, target, weight, strengths, theta=start, observe=see, **options)
+    if problem.penalty is None and found.status in JUDGED:
+        found = _judged(found, binary_recession(X, target, weight, found.theta, strengths.intercept))
     return found._replace(theta=found.theta[None, :])
+
+
+def _judged(found, separation):
+    """The result with the direction of recession, when there is one."""
+    if separation is None:
+        return found
+    direction, complete = separation
+    return found._replace(recession=direction, separates=found.separates or complete)
 
 
 def warm_start(coef, intercept, shape, fit_intercept):
@@ -116,6 +134,9 @@ def warm_start(coef, intercept, shape, fit_intercept):
 def certificate_of(result, problem) -> Certificate:
     """The duality gap when the dual point is good enough to show it, else the optimality residual."""
     details = {"iterations": result.n_iter, "gradient": result.residual, "status": result.status.name.lower()}
+    if result.recession is not None:
+        details["separation"] = "complete" if result.separates else "quasi-complete"
+        details["diverging columns"] = diverging(result).tolist()
     tol = max(float(problem.tol), 1e-10)
     gap = result.objective - result.dual
     if np.isfinite(result.dual) and gap <= tol * abs(result.objective):
@@ -137,13 +158,35 @@ def certificate_of(result, problem) -> Certificate:
     )
 
 
-def report(result, problem):
+def diverging(result):
+    """The features whose coefficients grow without end along the direction of recession."""
+    return np.flatnonzero(np.any(result.recession[:, :-1] != 0.0, axis=0))
+
+
+def _names_diverging(result, names):
+    if result.recession is None:
+        return ""
+    columns = diverging(result)
+    return f" Diverging: {describe(columns, names) if columns.size else 'the intercept'}."
+
+
+def report(result, problem, names=None):
     """Turn a bad status into a warning with a number and advice."""
-    if problem.penalty is None and result.separates:
+    if problem.penalty is None and result.recession is not None and not result.separates:
+        warnings.warn(
+            "Quasi-complete separation: a hyperplane has all rows on their own side or on itself, so that without a "
+            "penalty some coefficients grow without end, and those returned only show where the solver stopped."
+            f"{_names_diverging(result, names)} Use a finite C, for example C=1, or drop or merge these columns "
+            f"(objective {result.objective:.3g} after {result.n_iter} iterations).",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+    elif problem.penalty is None and result.separates:
         warnings.warn(
             "The fitted plane separates the classes without error: without a penalty there are no best coefficients, "
-            "larger ones always fit better, and those returned only show where the solver stopped. Use a finite C, "
-            f"for example C=1 (objective {result.objective:.3g} after {result.n_iter} iterations).",
+            "larger ones always fit better, and those returned only show where the solver stopped."
+            f"{_names_diverging(result, names)} Use a finite C, for example C=1 "
+            f"(objective {result.objective:.3g} after {result.n_iter} iterations).",
             ConvergenceWarning,
             stacklevel=3,
         )

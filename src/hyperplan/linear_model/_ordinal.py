@@ -28,8 +28,9 @@ from hyperplan._base import (
     encode_labels,
 )
 from hyperplan._base.summary import coefficient_summary
+from hyperplan._solvers.logistic_separation import ordinal_conditions
 from hyperplan._solvers.ordinal import class_probabilities, solve_ordinal
-from hyperplan.linear_model._glm_base import warn_of_status
+from hyperplan.linear_model._logistic_separation import is_suspect, report_separation
 
 
 class OrdinalRegression(ClassifierMixin, BaseEstimator):
@@ -64,7 +65,8 @@ class OrdinalRegression(ClassifierMixin, BaseEstimator):
     n_iter_ : int
         Newton steps taken.
     certificate_ : Certificate
-        Largest derivative of the objective against `tol`.
+        Largest derivative of the objective against `tol`; separated classes and the columns that diverge are in
+        its details.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -132,16 +134,30 @@ class OrdinalRegression(ClassifierMixin, BaseEstimator):
         )  # fmt: skip
         if solution.status is Status.DIVERGED:
             check_finite(self, data.X)
-        warn_of_status(self, solution)
+        certificate = self._judged(solution, data, codes, len(classes))
         # 4 attributes
         self.classes_ = classes
         self.coef_ = solution.coef
         self.thresholds_ = solution.thresholds
         self.n_iter_ = solution.n_iter
-        self.certificate_ = solution.certificate
+        self.certificate_ = certificate
         total = float(len(codes) if data.weight is None else data.weight.sum())
         self._statistics = (solution.information * total, total, len(codes), solution.objective)
         return self
+
+    def _judged(self, solution, data, codes, n_classes):
+        """The certificate, after the warnings the fit deserves."""
+        counted = slice(None) if data.weight is None else np.flatnonzero(data.weight > 0)
+        X, codes = data.X[counted], codes[counted]
+        with np.errstate(over="ignore", invalid="ignore"):
+            eta = np.asarray(X @ solution.coef)
+        below, above = codes < n_classes - 1, codes > 0
+        upper = solution.thresholds[codes[below]] - eta[below]
+        lower = eta[above] - solution.thresholds[codes[above] - 1]
+        margins, conditions = np.concatenate([upper, lower]), None
+        if is_suspect(self.alpha, solution.status, np.abs(margins)):
+            conditions = ordinal_conditions(X, codes, n_classes)
+        return report_separation(self, solution, conditions, margins)
 
     def _ordered_labels(self, y, weight):
         """Classes from lowest to highest and their codes; every class must occur."""

@@ -24,7 +24,9 @@ from hyperplan._base import (
     encode_labels,
 )
 from hyperplan._solvers.glm import FAMILIES, solve_glm
-from hyperplan.linear_model._glm_base import fit_statistics, glm_summary, warn_of_status
+from hyperplan._solvers.logistic_separation import binary_conditions
+from hyperplan.linear_model._glm_base import fit_statistics, glm_summary
+from hyperplan.linear_model._logistic_separation import is_suspect, report_separation
 
 SOLVERS = {"newton": False, "fisher": True}  # whether to use Fisher's curvature
 
@@ -62,7 +64,8 @@ class ProbitRegression(LinearClassifierMixin, BaseEstimator):
     n_iter_ : int
         Newton steps taken.
     certificate_ : Certificate
-        Largest derivative of the objective against `tol`.
+        Largest derivative of the objective against `tol`; separated classes and the columns that diverge are in
+        its details.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -138,13 +141,19 @@ class ProbitRegression(LinearClassifierMixin, BaseEstimator):
         )  # fmt: skip
         if solution.status is Status.DIVERGED:
             check_finite(self, data.X)
-        warn_of_status(self, solution)
+        margins = np.where(target > 0.5, solution.eta, -solution.eta)
+        conditions = None
+        if is_suspect(self.alpha, solution.status, np.abs(margins)):
+            counted = slice(None) if data.weight is None else np.flatnonzero(data.weight > 0)
+            conditions = binary_conditions(data.X[counted], target[counted], self.fit_intercept)
+            margins = margins[counted]
+        certificate = report_separation(self, solution, conditions, margins)
         # 4 attributes
         self.classes_ = labels.classes
         self.coef_ = solution.coef.astype(data.X.dtype, copy=False)[None, :]
         self.intercept_ = np.array([solution.intercept], dtype=data.X.dtype)
         self.n_iter_ = solution.n_iter
-        self.certificate_ = solution.certificate
+        self.certificate_ = certificate
         self._statistics = fit_statistics(solution, FAMILIES["binomial"], "probit", target, data.weight)
         return self
 
