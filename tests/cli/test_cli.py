@@ -60,11 +60,28 @@ def test_clearing_the_cache_removes_digests_only(tmp_path, monkeypatch, capsys):
     (tmp_path / "thesis" / "only-copy.tex").write_text("years of work")
     (tmp_path / "0123456789abcdeg").mkdir()
     assert main(["cache"]) == 0
-    assert "1 compiled kernels, 2.0 KiB" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "1 compiled kernels, 2.0 KiB" in text and "stale: 1 of them, 2.0 KiB" in text
     assert main(["cache", "--clear"]) == 0
     assert "freed 2.0 KiB" in capsys.readouterr().out
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0123456789abcdeg", "thesis"]
     assert (tmp_path / "thesis" / "only-copy.tex").read_text() == "years of work"
+
+
+def test_pruning_leaves_the_kernels_of_these_sources(tmp_path, monkeypatch, capsys):
+    from hyperplan._core.jit import current_digests
+
+    monkeypatch.setenv("HYPERPLAN_CACHE_DIR", str(tmp_path))
+    current = sorted(current_digests())[0]
+    for name in (current, "0123456789abcdef"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "kernel.nbc").write_bytes(b"x" * 1024)
+    (tmp_path / "warm.json").write_text("{}")
+    assert main(["cache", "--prune"]) == 0
+    assert "removed 1 compiled kernels, freed 1.0 KiB" in capsys.readouterr().out
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([current, "warm.json"])
+    assert main(["cache"]) == 0
+    assert "stale" not in capsys.readouterr().out
 
 
 def test_warmup_refuses_an_unknown_family(capsys):

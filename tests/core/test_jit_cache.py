@@ -1,5 +1,6 @@
 """The kernel cache never returns a number computed by an older helper, and never stands in the way."""
 
+import math
 import os
 import shutil
 
@@ -93,6 +94,74 @@ def test_a_fresh_process_never_returns_the_number_of_an_older_helper(copied_pack
 def test_the_cache_is_not_in_the_source_tree(copied_package, call):
     call()
     assert not list(copied_package.rglob("*.nb[ic]"))
+
+
+RICH = """import numpy as np
+
+from hyperplan._core.jit import kernel
+
+
+@kernel
+def halves(pair, power):
+    if power < 0:
+        raise ValueError("negative power")
+    result = np.empty(pair.first.shape[0])
+    for i in range(result.shape[0]):
+        result[i] = (pair.first[i] + pair.second[i]) ** power / 2
+    return result, np.log1p(result[2])
+"""
+PAIR = """from typing import NamedTuple
+
+
+class Pair(NamedTuple):
+    first: object
+    second: object
+"""
+CALL_RICH = """
+import sys
+import numpy as np
+from hyperplan._math._rich_kernels import halves
+from hyperplan._math.pair import Pair
+pair = Pair(np.arange(3.0), np.ones(3))
+for _ in range(3):
+    result, total = halves(pair, 2)
+assert sys.getrefcount(pair.first) == 2 and sys.getrefcount(result) == 2
+try:
+    halves(pair, -1)
+except ValueError as error:
+    print(error)
+print(result.tolist(), round(total, 12), sum(halves.stats.cache_hits.values()), "numba.np.arraymath" in sys.modules)
+"""
+
+
+def test_a_cached_kernel_runs_without_setting_up_the_compiler(copied_package, run_python, tmp_path):
+    (copied_package / "_math" / "_rich_kernels.py").write_text(RICH)
+    (copied_package / "_math" / "pair.py").write_text(PAIR)
+    environment = {"PYTHONPATH": copied_package.parent, "HYPERPLAN_CACHE_DIR": tmp_path / "cache"}
+    expected = "negative power\n[0.5, 2.0, 4.5] {total} {hits} {set_up}\n"
+    total = round(math.log(5.5), 12)
+    compiled = run_python(CALL_RICH, **environment).stdout
+    assert compiled == expected.format(total=total, hits=0, set_up=True)
+    loaded = run_python(CALL_RICH, **environment).stdout
+    assert loaded == expected.format(total=total, hits=1, set_up=False)
+
+
+def test_a_name_this_process_does_not_know_sets_up_the_compiler(copied_package, call, run_python, tmp_path):
+    call()
+    pretend = "from hyperplan._core import jit; jit.llvm.address_of_symbol = lambda name: None\n"
+    check = "import sys; assert 'numba.np.arraymath' in sys.modules"
+    environment = {"PYTHONPATH": copied_package.parent, "HYPERPLAN_CACHE_DIR": tmp_path / "cache"}
+    assert run_python(pretend + CALL + check, **environment).stdout.split() == ["8.0", "1", "1"]
+
+
+@pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
+@pytest.mark.parametrize("keep", [0, 40])
+def test_damaged_files_are_compiled_anew(suffix, keep, call, tmp_path):
+    call()
+    for path in (tmp_path / "cache").rglob(f"*{suffix}"):
+        path.write_bytes(path.read_bytes()[:keep])
+    assert call() == (8.0, 0, 0)
+    assert call() == (8.0, 1, 1)
 
 
 def test_digest_depends_on_switches_that_change_code(run_python, root):

@@ -5,29 +5,26 @@ Metrics and model selection are slow to import and seldom needed: they are loade
 
 from typing import TYPE_CHECKING
 
-from hyperplan._core.lazy import collector_paused, lazy_names
-
-with collector_paused():
-    from sklearn import get_config
-    from sklearn.base import (
-        BaseEstimator,
-        ClassifierMixin,
-        MetaEstimatorMixin,
-        MultiOutputMixin,
-        OneToOneFeatureMixin,
-        OutlierMixin,
-        RegressorMixin,
-        TransformerMixin,
-        clone,
-        is_classifier,
-        is_regressor,
-    )
-    from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
-    from sklearn.utils import Bunch, check_array, check_consistent_length
-    from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
-    from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
-    from sklearn.utils.metaestimators import available_if
-    from sklearn.utils.multiclass import type_of_target
+from sklearn import get_config
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    MultiOutputMixin,
+    OneToOneFeatureMixin,
+    OutlierMixin,
+    RegressorMixin,
+    TransformerMixin,
+    clone,
+    is_classifier,
+    is_regressor,
+)
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
+from sklearn.utils import Bunch, check_array, check_consistent_length
+from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
+from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import type_of_target
 
 from hyperplan._base.holdout import holdout_split
 from hyperplan._base.labels import Labels, class_weighted, encode_labels
@@ -59,6 +56,7 @@ from hyperplan._base.validate import (
     seed_from,
 )
 from hyperplan._core.certificate import Certificate, gap_certificate
+from hyperplan._core.lazy import lazy_names
 from hyperplan._core.status import Status
 from hyperplan._core.trace import Step, Trace
 
@@ -66,6 +64,6 @@ if TYPE_CHECKING:
     from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
     from sklearn.model_selection import GridSearchCV, check_cv
 
-__all__ = [name for name in dir() if not name.startswith("_") and name not in ("collector_paused", "lazy_names")]
+__all__ = [name for name in dir() if not name.startswith("_") and name not in ("TYPE_CHECKING", "lazy_names")]
 __getattr__, __dir__, _later = lazy_names(__name__)
 __all__ += _later

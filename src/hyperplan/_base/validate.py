@@ -9,6 +9,8 @@ import scipy.sparse as sp
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from hyperplan._core.arrays import kernel_view
+
 FLOATS = [np.float64, np.float32]
 
 
@@ -21,10 +23,13 @@ class Data(NamedTuple):
 
 
 def check_design(estimator, X, *, reset=False, accept_sparse=("csr", "csc"), **options):
-    """Checked X alone (for predict, transform and unsupervised fits); float32 and float64 are kept."""
+    """Checked X alone (for predict, transform and unsupervised fits); float32 and float64 are kept.
+
+    Never write into the result: it may alias the caller's read-only array (see `kernel_view`).
+    """
     options.setdefault("dtype", FLOATS)
     with _located_errors(estimator, X):
-        return validate_data(estimator, X, reset=reset, accept_sparse=accept_sparse, **options)
+        return kernel_view(validate_data(estimator, X, reset=reset, accept_sparse=accept_sparse, **options))
 
 
 def check_training(estimator, X, y, sample_weight=None, *, accept_sparse=("csr", "csc"), **options):
@@ -32,11 +37,14 @@ def check_training(estimator, X, y, sample_weight=None, *, accept_sparse=("csr",
 
     Options go to scikit-learn's `validate_data` (``order="F"``, ``multi_output=True``, ``y_numeric=True``,
     ``ensure_all_finite=False`` when the fit itself finds non-finite values in its first pass, ...).
+
+    Never write into the results: they may alias the caller's read-only arrays (see `kernel_view`).
     """
     options.setdefault("dtype", FLOATS)
     with _located_errors(estimator, X):
         X, y = validate_data(estimator, X, y, accept_sparse=accept_sparse, **options)
-    return Data(X, y, check_weight(sample_weight, X))
+    y = np.ascontiguousarray(y) if y.ndim == 1 else y  # a column of a table is strided: one more compilation
+    return Data(kernel_view(X), kernel_view(y), check_weight(sample_weight, X))
 
 
 def check_weight(sample_weight, X, *, allow_negative=False, dtype=np.float64):
@@ -65,7 +73,7 @@ def check_weight(sample_weight, X, *, allow_negative=False, dtype=np.float64):
         )
     if not weight.any():
         raise ValueError("Sample weights must contain at least one non-zero number.")
-    return weight
+    return kernel_view(weight)
 
 
 def check_finite(estimator, X):

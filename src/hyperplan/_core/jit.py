@@ -17,15 +17,12 @@ import sys
 import threading
 from typing import Any
 
+import llvmlite.binding as llvm
+import numba
 import numpy as np
+from numba.core.caching import FunctionCache
 
 from hyperplan._core.cache_folder import CACHE_VARIABLE, cache_home, mark_used, prune, writable_cache_home
-from hyperplan._core.lazy import collector_paused
-
-with collector_paused():
-    import llvmlite.binding as llvm
-    import numba
-    from numba.core.caching import FunctionCache
 
 __all__ = ["CACHE_VARIABLE", "cache_home", "fast_kernel", "kernel", "kernels", "source_digest", "writable_cache_home"]
 
@@ -134,9 +131,11 @@ def current_digests() -> frozenset[str]:
 
 @functools.cache
 def _prune_once() -> None:
+    """Remove what nobody uses any more, when something was compiled: then there may be something to remove."""
     home = writable_cache_home()
-    if home is not None:
-        prune(home, {*current_digests(), *_used})
+    with contextlib.suppress(OSError):
+        if home is not None:
+            prune(home, {*current_digests(), *_used})
 
 
 @functools.cache

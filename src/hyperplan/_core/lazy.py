@@ -35,18 +35,17 @@ def lazy_names(package: str):
     parts = {source.rpartition(".")[2]: source for source, _ in where.values() if source.startswith(f"{package}.")}
 
     def __getattr__(name):
-        if name in where:
-            source, original = where[name]
-            value = getattr(importlib.import_module(source), original)
-        elif name in parts:
-            value = importlib.import_module(parts[name])
-        else:
+        if name not in where and name not in parts:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        with collector_paused():
+            source, original = where.get(name) or (parts[name], None)
+            value = importlib.import_module(source)
+        value = value if original is None else getattr(value, original)
         setattr(module, name, value)
         return value
 
     def __dir__():
-        return sorted(where)
+        return sorted({*where, *vars(module).get("__all__", ())})
 
     return __getattr__, __dir__, sorted(where)
 

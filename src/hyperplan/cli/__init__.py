@@ -32,6 +32,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     cache = commands.add_parser("cache", help="show or clear the kernel cache")
     cache.add_argument("--clear", action="store_true", help="remove all compiled kernels")
+    cache.add_argument("--prune", action="store_true", help="remove the kernels of other versions of the sources")
     return parser
 
 

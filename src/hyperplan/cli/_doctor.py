@@ -81,7 +81,8 @@ def _cache_facts() -> list[tuple[str, str]]:
     with warnings.catch_warnings(record=True):
         warnings.simplefilter("always")
         writable = jit.writable_cache_home() is not None
-    size = measure(home)
+    current, stale = measure(home)
     state = "writable" if writable else f"NOT writable: kernels compile anew in each process; set {jit.CACHE_VARIABLE}"
-    held = f"{size.entries} kernels in {len(size.folders)} folders, {memory.human_bytes(size.size)}"
-    return [("kernel cache", f"{home} ({state})"), ("cached", held)]
+    held = f"{current.entries} kernels in {len(current.folders)} folders, {memory.human_bytes(current.size)}"
+    left = f"{stale.entries} kernels of other versions, {memory.human_bytes(stale.size)} (hyperplan cache --prune)"
+    return [("kernel cache", f"{home} ({state})"), ("cached", held), ("stale", left)]

@@ -1,0 +1,79 @@
+"""Left-over kernels go when nobody has used them for a month, and nothing else goes."""
+
+import os
+import time
+
+import pytest
+
+from hyperplan._core import cache_folder
+
+DAY = 86400.0
+OLD, RECENT, KEPT = "0" * 16, "1" * 16, "2" * 16
+
+
+def age(path, days):
+    os.utime(path, (time.time() - days * DAY,) * 2)
+
+
+@pytest.fixture
+def home(tmp_path):
+    """Two digests unused for 40 days, one for 20, and things that are not ours."""
+    for name, days in ((OLD, 40), (RECENT, 20), (KEPT, 40), ("thesis", 400)):
+        (tmp_path / name / "sub").mkdir(parents=True)
+        (tmp_path / name / "sub" / "kernel.nbc").write_bytes(b"x")
+        age(tmp_path / name, days)
+    (tmp_path / ("3" * 16)).write_text("a file")
+    age(tmp_path / ("3" * 16), 400)
+    return tmp_path
+
+
+def names(home):
+    return sorted(path.name for path in home.iterdir() if path.name != cache_folder.PRUNE_STAMP)
+
+
+def test_unused_digests_are_removed_and_nothing_else(home):
+    before = names(home)
+    assert [folder.name for folder in cache_folder.prune(home, {KEPT})] == [OLD]
+    assert names(home) == [name for name in before if name != OLD]
+
+
+def test_pruning_happens_at_most_once_a_day(home):
+    cache_folder.prune(home, {OLD, KEPT})
+    assert cache_folder.prune(home, set()) == []
+    age(home / cache_folder.PRUNE_STAMP, 1.1)
+    assert {folder.name for folder in cache_folder.prune(home, set())} == {OLD, KEPT}
+
+
+def test_a_clock_that_was_wrong_does_not_stop_pruning(home):
+    (home / cache_folder.PRUNE_STAMP).touch()
+    age(home / cache_folder.PRUNE_STAMP, -1000)
+    assert cache_folder.prune(home, {KEPT})
+
+
+def test_use_is_remembered(home):
+    cache_folder.mark_used(home / OLD)
+    assert cache_folder.prune(home, {KEPT}) == []
+    stamp = (home / OLD).stat().st_mtime
+    cache_folder.mark_used(home / OLD)
+    assert (home / OLD).stat().st_mtime == stamp  # less than a day ago: left alone
+
+
+def test_trouble_with_the_folder_is_no_error(tmp_path, monkeypatch):
+    cache_folder.mark_used(tmp_path / "missing")
+    assert cache_folder.prune(tmp_path / "missing", set()) == []
+    assert cache_folder.digest_folders(tmp_path / "missing") == []
+
+
+def test_compiling_prunes_other_versions_and_using_marks_this_one(home, run_python):
+    code = (
+        "import numpy as np; from hyperplan._core import jit, _rng_kernels as k;"
+        "k.next_uniform(np.array([7], dtype=np.uint64));"
+        "print(sum(k.next_uniform.stats.cache_misses.values()), *sorted(jit._used))"
+    )
+    misses, *used = run_python(code, HYPERPLAN_CACHE_DIR=home).stdout.split()
+    assert misses == "1" and used
+    assert OLD not in names(home) and KEPT not in names(home) and {RECENT, "thesis", *used} <= set(names(home))
+    for digest in used:
+        age(home / digest, 40)
+    assert run_python(code, HYPERPLAN_CACHE_DIR=home).stdout.split() == ["0", *used]
+    assert all((home / digest).stat().st_mtime > time.time() - DAY for digest in used)
