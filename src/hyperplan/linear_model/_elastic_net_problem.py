@@ -15,6 +15,8 @@ from hyperplan._core.memory import require_memory
 from hyperplan._math.moments import Moments, moments
 from hyperplan._solvers.coordinate import Penalty, gram_path, join_paths, residual_path
 from hyperplan._solvers.coordinate_design import Design, by_columns
+from hyperplan._solvers.coordinate_rows import TallRows, rows_solve, suits_rows
+from hyperplan._solvers.coordinate_rows_path import rows_path
 from hyperplan._solvers.coordinate_working_set import working_set_path
 
 GRAM_TOLERANCE = 1e-9  # below, the rounding of a Gram matrix shows
@@ -38,6 +40,69 @@ class GramProblem:
     def solve(self, k, penalties, options, w0=None):
         """Path of the k-th target."""
         return gram_path(self.gram, np.ascontiguousarray(self.xy[:, k]), float(self.y2[k]), penalties, options, w0)
+
+
+class TallProblem:
+    """Many rows, one target: solved on the columns that matter, and by the whole Gram matrix where that fails."""
+
+    def __init__(self, X, Y, weight, *, center):
+        self._data, self._center = (X, Y, weight), center
+        self._rows = TallRows(X, np.ascontiguousarray(Y[:, 0]), weight, center=center)
+        self._whole = self._first_xy = None
+        self.total = float(X.shape[0])
+
+    def _by_gram(self):
+        if self._whole is None:
+            self._whole = GramProblem(moments(*self._data, center=self._center))
+        return self._whole
+
+    def solve(self, k, penalties, options, w0=None):
+        """Path of the target."""
+        solution = None
+        if self._whole is None and all(p.l1 > 0 for p in penalties):
+            if len(penalties) == 1:
+                solution = rows_solve(self._rows, penalties[0], options, w0)
+            elif w0 is None:
+                solution = rows_path(self._rows, penalties, options)
+        return self._by_gram().solve(k, penalties, options, w0) if solution is None else solution
+
+    def _known(self):
+        """What knows the means: a reading of all rows, if there was none yet, or the whole Gram matrix."""
+        if self._whole is None and np.isnan(self._rows.y2):
+            self._correlated()
+        return self._rows if self._whole is None else self._whole
+
+    @property
+    def x_mean(self):
+        """Means of the columns."""
+        return self._known().x_mean
+
+    @property
+    def y_mean(self):
+        """Mean of the target."""
+        return np.atleast_1d(self._known().y_mean)
+
+    @property
+    def y2(self):
+        """Sum of squares of the centred target."""
+        return np.atleast_1d(self._known().y2)
+
+    @property
+    def xy(self):
+        """X'Sy."""
+        return self._correlated()[:, None] if self._whole is None else self._whole.xy
+
+    def _correlated(self):
+        if self._first_xy is None:
+            self._first_xy = self._rows.read(np.zeros(self._rows.X.shape[1]))[0].c
+        return self._first_xy
+
+    @property
+    def finite(self):
+        """Whether all sums were finite (the whole Gram matrix is formed when they are not)."""
+        if self._first_xy is not None and not np.isfinite(self._first_xy).all():
+            return False
+        return self._whole is None or self._whole.finite
 
 
 class DesignProblem:
@@ -109,6 +174,8 @@ def make_problem(
             return given
         precompute = "auto"
     if mean is None and uses_gram(X, precompute, n_penalties, tol):
+        if precompute is not True and suits_rows(X, Y.shape[1]):
+            return TallProblem(X, np.asarray(Y, dtype=np.float64), weight, center=center)
         tiny = not sp.issparse(X) and X.size * X.shape[1] <= TINY_PRODUCTS
         return GramProblem(
             (tiny_moments if tiny else moments)(X, np.asarray(Y, dtype=np.float64), weight, center=center)
