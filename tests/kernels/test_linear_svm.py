@@ -9,6 +9,8 @@ from hyperplan._core.rng import kernel_state
 from hyperplan._solvers import _linear_svm_dual_kernels as dual
 from hyperplan._solvers import _linear_svm_kernels as kernels
 from hyperplan._solvers.linear_svm_design import BLOCK_VALUES, PANEL_ROWS, Design
+from hyperplan._solvers.linear_svm_dual import coordinate_descent, dual_band, pair_gap
+from hyperplan._solvers.linear_svm_gram import GRAM_ROWS, gram_descent, inner_products
 from hyperplan._solvers.linear_svm_newton import ActiveGram, newton_cg, newton_cholesky
 
 SIZES = [1, 2, 3, 4, 5, PANEL_ROWS - 1, PANEL_ROWS, PANEL_ROWS + 1, 3 * PANEL_ROWS + 7]
@@ -99,7 +101,8 @@ def test_newton_methods_agree():
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_dual_epoch_increases_the_dual(sparse):
+@pytest.mark.parametrize("power", [1, 2])
+def test_dual_epoch_increases_the_dual(sparse, power):
     X, band, _ = problem(120)
     low, high, cost = band
     rows = compressed(sp.csr_array(X)) if sparse else X
@@ -108,15 +111,53 @@ def test_dual_epoch_increases_the_dual(sparse):
     norms = (X**2).sum(axis=1) + 1.0
     state, value = kernel_state(3), -np.inf
     for _ in range(5):
-        n_active, _ = epoch(rows, 1.0, band, norms, order, 120, np.inf, state, pull, weights)
+        n_active, _ = epoch(rows, 1.0, dual_band(band, power), norms, order, 120, np.inf, state, pull, weights)
         ends = np.where(pull > 0, low, np.where(pull < 0, high, 0.0))
-        new = pull @ ends - 0.5 * weights @ weights
+        ridge = 0.0 if power == 1 else (pull**2 / (4 * cost)).sum()
+        new = pull @ ends - 0.5 * weights @ weights - ridge
         assert new >= value - 1e-12
         value = new
         assert n_active == 120
     full = np.hstack([X, np.ones((120, 1))])
     np.testing.assert_allclose(weights, full.T @ pull, atol=1e-10)
-    assert (np.abs(pull) <= cost).all()
+    assert power == 2 or (np.abs(pull) <= cost).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, GRAM_ROWS - 1, GRAM_ROWS, GRAM_ROWS + 1])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_inner_products(n, sparse):
+    X, _, _ = problem(n)
+    K = inner_products(Design(sp.csr_array(X) if sparse else X, 2.0))
+    np.testing.assert_allclose(K, X @ X.T + 4.0, atol=1e-12)  # sums of five products
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_gram_descent_agrees_with_coordinate_descent(power, sparse):
+    X, band, _ = problem(60, d=80)
+    design = Design(sp.csr_array(X) if sparse else X, 1.0)
+    options = {"power": power, "max_iter": 3000, "seed": 0}
+    exact = gram_descent(design, band, target_gap=1e-12, **options)
+    slow = coordinate_descent(design, band, target_gap=1e-9, **options)
+    assert exact.gap <= 1e-12 * exact.primal and slow.gap <= 1e-9 * slow.primal
+    # strongly convex: the distance of the weights is at most sqrt(2 gap)
+    assert np.linalg.norm(exact.weights - slow.weights) <= np.sqrt(2 * (slow.gap + exact.gap)) + 1e-9
+    assert exact.primal <= slow.primal * (1 + 1e-11)
+
+
+@pytest.mark.parametrize("power", [1, 2])
+def test_excess_is_primal_minus_dual(power):
+    X, band, rng = problem(50)
+    low, high, cost = band
+    pull = rng.standard_normal(50) * (rng.random(50) < 0.8)
+    pull = np.where(np.isfinite(low), np.where(np.isfinite(high), pull, np.abs(pull)), -np.abs(pull))
+    if power == 1:
+        pull = np.clip(pull, -cost, cost)
+    weights = X.T @ pull
+    ends = np.where(pull > 0, low, np.where(pull < 0, high, 0.0))
+    dual_value = pull @ ends - 0.5 * weights @ weights - (0.0 if power == 1 else (pull**2 / (4 * cost)).sum())
+    primal, gap = pair_gap(0.0, 0.5 * weights @ weights, X @ weights, pull, band, power)
+    assert gap == pytest.approx(primal - dual_value, rel=1e-10)
 
 
 @pytest.mark.parametrize("label", [0, 2])

@@ -1,7 +1,8 @@
 """Kernels of dual coordinate descent: one epoch over the rows of a dense (C order) or CSR design.
 
 `weights` = sum_i pull_i [x_i, scale] is kept up to date; `norms` are squared row lengths, `scale`
-is the constant of the intercept.
+is the constant of the intercept.  A dual band is (low, high, bound, ridge): the absolute loss bounds a multiplier by
+the cost and has ridge 0, the squared loss has no bound and adds ridge = 1 / (2 cost) to the diagonal of the dual.
 """
 
 import numpy as np
@@ -24,7 +25,7 @@ def dense_add(X, i, amount, weights):  # weights OUT
         weights[j] += amount * X[i, j]
 
 
-@fast_kernel
+@kernel
 def csr_dot(X, i, weights):
     total = 0.0
     for p in range(X.indptr[i], X.indptr[i + 1]):
@@ -71,6 +72,7 @@ def dense_band_epoch(X, scale, band, norms, order, n_active, shrink, state, pull
     while k < n_active:
         i = order[k]
         score = dense_dot(X, i, weights) + (scale * weights[last] if scale != 0.0 else 0.0)
+        score += band[3][i] * pull[i]
         violation = band_violation(pull[i], score, band[0][i], band[1][i], band[2][i])
         if violation < -shrink or norms[i] == 0.0:
             n_active -= 1
@@ -79,7 +81,7 @@ def dense_band_epoch(X, scale, band, norms, order, n_active, shrink, state, pull
         k += 1
         worst = max(worst, violation)
         if violation > 0.0:
-            new = band_minimum(pull[i], score, norms[i], band[0][i], band[1][i], band[2][i])
+            new = band_minimum(pull[i], score, norms[i] + band[3][i], band[0][i], band[1][i], band[2][i])
             change = new - pull[i]
             if change != 0.0:
                 pull[i] = new
@@ -91,13 +93,19 @@ def dense_band_epoch(X, scale, band, norms, order, n_active, shrink, state, pull
 
 @kernel
 def csr_band_epoch(X, scale, band, norms, order, n_active, shrink, state, pull, weights):  # order, pull, weights OUT
+    """The twin of `dense_band_epoch`; its loops are written out: rows are short, and plain order beats gathers."""
     shuffle_in_place(order[:n_active], state)
+    data, indices, indptr = X.data, X.indices, X.indptr
+    low, high, bound, ridge = band
     last = weights.shape[0] - 1
     worst, k = 0.0, 0
     while k < n_active:
         i = order[k]
-        score = csr_dot(X, i, weights) + (scale * weights[last] if scale != 0.0 else 0.0)
-        violation = band_violation(pull[i], score, band[0][i], band[1][i], band[2][i])
+        first, stop = indptr[i], indptr[i + 1]
+        score = ridge[i] * pull[i] + (scale * weights[last] if scale != 0.0 else 0.0)
+        for p in range(first, stop):
+            score += data[p] * weights[indices[p]]
+        violation = band_violation(pull[i], score, low[i], high[i], bound[i])
         if violation < -shrink or norms[i] == 0.0:
             n_active -= 1
             order[k], order[n_active] = order[n_active], order[k]
@@ -105,14 +113,42 @@ def csr_band_epoch(X, scale, band, norms, order, n_active, shrink, state, pull, 
         k += 1
         worst = max(worst, violation)
         if violation > 0.0:
-            new = band_minimum(pull[i], score, norms[i], band[0][i], band[1][i], band[2][i])
+            new = band_minimum(pull[i], score, norms[i] + ridge[i], low[i], high[i], bound[i])
             change = new - pull[i]
             if change != 0.0:
                 pull[i] = new
-                csr_add(X, i, change, weights)
+                for p in range(first, stop):
+                    weights[indices[p]] += change * data[p]
                 if scale != 0.0:
                     weights[last] += change * scale
     return n_active, worst
+
+
+@kernel
+def gram_band_passes(K, band, n_passes, tolerance, order, state, pull, scores):  # order, pull, scores OUT
+    """Passes over the multipliers with K = X X' at hand (C order): a row whose multiplier stays costs next to nothing.
+
+    Ends when no multiplier was further than `tolerance` from its optimum; returns the number of passes.
+    """
+    for count in range(n_passes):
+        shuffle_in_place(order, state)
+        worst = 0.0
+        for k in range(order.shape[0]):
+            i = order[k]
+            score = scores[i] + band[3][i] * pull[i]
+            norm = K[i, i] + band[3][i]
+            violation = band_violation(pull[i], score, band[0][i], band[1][i], band[2][i])
+            if violation <= 0.0 or norm <= 0.0:
+                continue
+            worst = max(worst, violation)
+            change = band_minimum(pull[i], score, norm, band[0][i], band[1][i], band[2][i]) - pull[i]
+            if change != 0.0:
+                pull[i] += change
+                for j in range(scores.shape[0]):
+                    scores[j] += change * K[i, j]
+        if worst <= tolerance:
+            return count + 1
+    return n_passes
 
 
 @kernel

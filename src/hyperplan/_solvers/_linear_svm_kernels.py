@@ -66,12 +66,13 @@ def dense_norms(X, scale, norms):  # X C-ordered; norms OUT: squared lengths of 
         norms[i] = total + scale * scale
 
 
-@fast_kernel
+@kernel
 def csr_scores(X, first, last, weights, bias, scores):  # X CSR; scores OUT, of rows first..last-1
+    data, indices, indptr = X.data, X.indices, X.indptr
     for i in range(first, last):
         total = 0.0
-        for p in range(X.indptr[i], X.indptr[i + 1]):
-            total += X.data[p] * weights[X.indices[p]]
+        for p in range(indptr[i], indptr[i + 1]):  # plain order: rows are short, gathers are slower
+            total += data[p] * weights[indices[p]]
         scores[i] = total + bias
 
 
@@ -170,4 +171,23 @@ def band_excess(scores, pull, low, high, cost):
         elif pull[i] < 0.0:
             loss += pull[i] * above
         total += max(loss, 0.0)
+    return total
+
+
+@fast_kernel
+def squared_band_excess(scores, pull, low, high, cost):
+    """The twin of `band_excess` for the squared band loss, whose dual points have no bound."""
+    total = 0.0
+    for i in range(scores.shape[0]):
+        miss = low[i] - scores[i] if pull[i] > 0.0 else scores[i] - high[i]
+        wrong = scores[i] - high[i] if pull[i] > 0.0 else low[i] - scores[i]  # outside at the other end
+        half = abs(pull[i]) / (2.0 * cost[i])
+        if pull[i] == 0.0:
+            miss = max(miss, wrong, 0.0)
+            total += cost[i] * miss * miss
+        elif miss >= 0.0:
+            total += cost[i] * (miss - half) * (miss - half)
+        else:
+            wrong = max(wrong, 0.0)
+            total += cost[i] * (half * half - 2.0 * half * miss + wrong * wrong)
     return total

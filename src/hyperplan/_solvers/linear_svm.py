@@ -10,22 +10,24 @@ Which algorithm runs depends on the shape only; all of them end with the same ki
 """
 
 import numpy as np
-from scipy.linalg import lapack
 
 from hyperplan._core.parallel import single_threaded_blas
 from hyperplan._core.status import Status
 from hyperplan._solvers.linear_svm_design import Design, Outcome
 from hyperplan._solvers.linear_svm_dual import coordinate_descent, joint_coordinate_descent
-from hyperplan._solvers.linear_svm_interior import absolute_gap, interior_point
+from hyperplan._solvers.linear_svm_gram import gram_descent
+from hyperplan._solvers.linear_svm_interior import interior_point
 from hyperplan._solvers.linear_svm_joint import joint_interior_point
 from hyperplan._solvers.linear_svm_l1 import l1_newton
-from hyperplan._solvers.linear_svm_newton import newton_cg, newton_cholesky, squared_gap
+from hyperplan._solvers.linear_svm_newton import newton_cg, newton_cholesky
 
 DIRECT_WIDTH = 2000  # columns up to which a system of that size is factorised in each step
-SPARSE_WORK = 2e9  # rows * columns^2 up to which sparse rows are worth a dense system
-ROTATE_ROWS = 2000  # with fewer rows than columns: rows up to which their Gram matrix is used (dense X)
-ROTATE_SPARSE_ROWS = 300  # the same for sparse X, whose products with vectors cost less
+SPARSE_FILL = 1000  # columns^2 per stored value of a row up to which sparse rows are worth a dense system
+GRAM_ROWS = 3000  # rows up to which their inner products may be used
+GRAM_SPARSE_ROWS = 300  # the same for sparse rows before coordinate descent was tried: its passes cost less
+FIRST_PASSES = 100  # of coordinate descent before another method may take over
 SHARE_OF_TOL = 1e-2  # fast solvers aim lower than asked: their last step costs little and gains digits
+NEAR_TOL = 0.9  # coordinate descent pays for every digit: it stops just below what is asked
 FINEST_GAP = 1e-12  # relative gaps below this are rounding
 
 
@@ -75,17 +77,38 @@ def fit_band(X, low, high, cost, *, power, l1=False, scale=0.0, tol=1e-4, max_it
             options["target_gap"] = max(SHARE_OF_TOL * tol, FINEST_GAP)
             return l1_newton(design, band, **options)
         direct = {1: interior_point, 2: newton_cholesky}[power]
-        found = None
-        if _is_narrow(design):
+        if _is_narrow(design, band):
             found = direct(design, band, **options)
-        elif design.n_rows < min(design.width, ROTATE_SPARSE_ROWS if design.is_sparse else ROTATE_ROWS):
-            found = _rotated(direct, design, band, power, options)
-        elif power == 2:
-            found = newton_cg(design, band, **options)
-        if power == 2 or _is_settled(found, tol):
+            if power == 2 or _is_settled(found, tol):
+                return found
+        found = _by_rows(design, band, power, tol, {"seed": seed, **options})
+        if found.status is Status.STALLED and design.width <= DIRECT_WIDTH and not _is_narrow(design, band):
+            found = _better(found, direct(design, band, **options))
+        return found
+
+
+def _by_rows(design, band, power, tol, options):
+    """Many columns: coordinate descent on the dual, and a second method where it is slow or rounding stops it."""
+    max_iter, has_few_rows = options["max_iter"], design.n_rows <= GRAM_ROWS
+    if design.n_rows <= (GRAM_SPARSE_ROWS if design.is_sparse else GRAM_ROWS):
+        found = gram_descent(design, band, power=power, **options)
+        if _is_settled(found, tol) or design.width <= DIRECT_WIDTH:
             return found
-        options["target_gap"] = max(0.1 * tol, FINEST_GAP)
-        return _better(found, coordinate_descent(design, band, seed=seed, **options))
+    quick = {**options, "target_gap": max((NEAR_TOL if power == 1 else SHARE_OF_TOL) * tol, FINEST_GAP)}
+    if has_few_rows or power == 2:
+        quick["max_iter"] = min(FIRST_PASSES, max_iter)
+    found = coordinate_descent(design, band, power=power, **quick)
+    if found.status is Status.CONVERGED or quick["max_iter"] == max_iter:
+        return found
+    if has_few_rows and design.is_sparse:
+        found = _better(found, gram_descent(design, band, power=power, **options))
+    if power == 2 and not _is_settled(found, tol):
+        start = found.weights if np.isfinite(found.weights).all() else np.zeros(design.width)
+        newton = {"target_gap": options["target_gap"], "max_iter": max_iter, "start": start}
+        found = _better(found, newton_cg(design, band, **newton))
+    if power == 2 or _is_settled(found, tol):
+        return found
+    return _better(found, coordinate_descent(design, band, power=power, **{**quick, "max_iter": max_iter}))
 
 
 def _is_settled(found, tol):
@@ -117,29 +140,13 @@ def fit_joint(X, labels, cost, n_classes, *, scale=0.0, tol=1e-4, max_iter=1000,
         return _better(found, joint_coordinate_descent(design, labels, cost, n_classes, **options))
 
 
-def _is_narrow(design):
-    """Whether a dense system with one unknown per column is the cheapest way."""
-    if design.n_rows < design.width // 2 or design.width > DIRECT_WIDTH:
-        return False
-    return not design.is_sparse or design.n_rows * design.width**2 <= SPARSE_WORK
+def _is_narrow(design, band=None):
+    """Whether a dense system with one unknown per column is the cheapest way.
 
-
-def _rotated(solver, design, band, power, options):
-    """Fewer rows than columns: solve in the span of the rows.
-
-    With K = X X' = L L' (Cholesky with pivoting) the rows of L have the same inner products as the rows of X, hence
-    the same machine; its weights are the rows of X combined with the same multipliers.
+    With bands of two finite ends most rows end strictly between their bounds, where rows beyond the number of columns
+    make the dual's systems singular; with one end, most multipliers are zero.
     """
-    K = np.asarray((design.X @ design.X.T).todense() if design.is_sparse else design.X @ design.X.T, dtype=np.float64)
-    K += design.scale**2
-    factor, pivot, rank, _ = lapack.dpstrf(K, lower=1)
-    rows = np.empty((design.n_rows, max(rank, 1)))
-    rows[pivot - 1] = np.tril(factor)[:, : max(rank, 1)]
-    found = solver(Design(rows), band, **options)
-    weights = design.combine(found.pull)
-    scores = design.scores(weights)
-    if power == 2:
-        primal, gap = squared_gap(design, weights, scores, band)[:2]
-    else:
-        primal, gap = absolute_gap(design, weights, scores, found.pull, band)
-    return Outcome(weights, found.pull, primal, gap, found.n_iter, found.status)
+    has_two_ends = band is not None and np.isfinite(band[0][0]) and np.isfinite(band[1][0])
+    if design.width > DIRECT_WIDTH or design.n_rows < design.width * (1.0 if has_two_ends else 1.5):
+        return False
+    return not design.is_sparse or design.n_rows * design.width**2 <= SPARSE_FILL * design.n_stored

@@ -41,6 +41,11 @@ class Outcome(NamedTuple):
     status: Status
 
 
+def _unsigned(rows):
+    """The same CSR record with unsigned column numbers: kernels need not ask whether they count from the end."""
+    return rows._replace(indices=rows.indices.view(f"u{rows.indices.dtype.itemsize}"))
+
+
 class Design:
     """Rows ``[x_i, scale]``; without intercept `scale` is 0 and there is no further column.
 
@@ -58,7 +63,7 @@ class Design:
         self.n_rows, self.n_features = X.shape
         self.width = self.n_features + (self.scale != 0.0)
         self.is_sparse = sp.issparse(X)
-        self._rows = compressed(X) if self.is_sparse else X
+        self._rows = _unsigned(compressed(X)) if self.is_sparse else X
         self.n_stored = X.nnz if self.is_sparse else X.size
         n_blocks = min(self.n_stored // BLOCK_VALUES, MAX_BLOCKS if self.width <= WIDE else WIDE_BLOCKS)
         self.blocks = spans(self.n_rows, max(1, -(-self.n_rows // max(1, n_blocks))))

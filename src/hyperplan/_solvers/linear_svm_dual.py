@@ -1,5 +1,9 @@
-"""Dual coordinate descent: the absolute band loss on large sparse data, and Crammer and Singer's joint problem.
+"""Dual coordinate descent: band losses on sparse or wide data, and Crammer and Singer's joint problem.
 
+    maximise   sum_i (pull_i * end_i - pull_i^2 / (4 cost_i) [squared loss]) - 1/2 |sum_i pull_i x_i|^2
+
+`end_i` is the lower end of the band for a positive and the upper end for a negative multiplier; the absolute loss
+bounds |pull_i| by the cost.
 Hsieh, Chang, Lin, Keerthi, Sundararajan (2008), ICML; Ho, Lin (2012), JMLR 13; Keerthi et al. (2008), KDD.
 """
 
@@ -13,17 +17,42 @@ from hyperplan._solvers._linear_svm_dual_kernels import (
     dense_band_epoch,
     dense_class_epoch,
 )
-from hyperplan._solvers._linear_svm_kernels import absolute_band
+from hyperplan._solvers._linear_svm_kernels import absolute_band, band_excess, squared_band, squared_band_excess
 from hyperplan._solvers.linear_svm_design import Outcome
-from hyperplan._solvers.linear_svm_interior import absolute_gap
 from hyperplan._solvers.linear_svm_joint import class_scores, joint_gap
 
 GAP_EVERY = 10  # epochs between two evaluations of the duality gap
+GAP_NEAR = 4  # the same when the last one was within a factor of ten of the target
 RETURN_EVERY = 50  # epochs after which all rows come back in any case
 
 
-def coordinate_descent(design, band, *, target_gap, max_iter, seed):
-    """Absolute band loss by coordinate descent on the dual with shrinking.
+def dual_band(band, power):
+    """(low, high, bound, ridge) of the dual: see `_linear_svm_dual_kernels`."""
+    low, high, cost = band
+    if power == 1:
+        return low, high, cost, np.zeros_like(cost)
+    return low, high, np.full_like(cost, np.inf), 0.5 / cost
+
+
+def pair_gap(residual, size, scores, pull, band, power):
+    """Objective and gap of weights (their scores and half squared length `size`) and a dual point `pull`.
+
+    `residual` is half the squared distance of the weights to X'pull, 0 where they are made from it.
+    """
+    loss, excess = ((absolute_band, band_excess), (squared_band, squared_band_excess))[power - 1]
+    return size + loss(scores, *band), residual + excess(scores, pull, *band)
+
+
+def certified(design, pull, band, power, n_iter, status):
+    """The outcome at the weights X'pull; nothing kept up to date by additions enters its gap."""
+    weights = design.combine(pull)
+    scores = design.scores(weights)
+    objective, gap = pair_gap(0.0, 0.5 * (weights @ weights), scores, pull, band, power)
+    return Outcome(weights, pull, objective, gap, n_iter, status if np.isfinite(gap) else Status.DIVERGED)
+
+
+def coordinate_descent(design, band, *, power, target_gap, max_iter, seed):
+    """Band loss by coordinate descent on the dual with shrinking.
 
     Rows whose multiplier sits at a bound and would stay there by a margin larger than the worst violation of the
     last pass are left out until the remaining ones are solved, then all come back.
@@ -31,30 +60,35 @@ def coordinate_descent(design, band, *, target_gap, max_iter, seed):
     epoch = csr_band_epoch if design.is_sparse else dense_band_epoch
     norms, order = design.norms(), np.arange(design.n_rows)
     pull, weights, state = np.zeros(design.n_rows), np.zeros(design.width), kernel_state(seed)
-    n_active, shrink, inner = design.n_rows, np.inf, np.inf
-    start_from_zero_rows(norms, band, pull)
-    objective = gap = absolute_band(np.zeros(design.n_rows), *band)  # of zero weights: no primal point is worse
+    n_active, shrink, inner, returned = design.n_rows, np.inf, np.inf, 0
+    start_from_zero_rows(norms, band, power, pull)
+    dual, next_gap = dual_band(band, power), GAP_EVERY
     for n_iter in range(1, max_iter + 1):
-        n_active, worst = epoch(design.rows, design.scale, band, norms, order, n_active, shrink, state, pull, weights)
+        n_active, worst = epoch(design.rows, design.scale, dual, norms, order, n_active, shrink, state, pull, weights)
         shrink = worst if worst > 0.0 else np.inf
-        if worst <= inner or n_active == 0 or n_iter % GAP_EVERY == 0 or n_iter == max_iter:
-            objective, gap = absolute_gap(design, weights, design.scores(weights), pull, band)
+        if worst <= inner or n_active == 0 or n_iter >= next_gap:
+            scores = design.scores(weights)
+            objective, gap = pair_gap(0.0, 0.5 * (weights @ weights), scores, pull, band, power)
             if gap <= target_gap * objective:
-                return Outcome(weights, pull, objective, gap, n_iter, Status.CONVERGED)
+                found = certified(design, pull, band, power, n_iter, Status.CONVERGED)
+                if found.gap <= target_gap * found.primal:
+                    return found
+                weights = found.weights  # sums over many updates drifted: start again from the exact ones
             if not np.isfinite(gap):
-                return Outcome(weights, pull, objective, gap, n_iter, Status.DIVERGED)
-            if worst <= inner or n_active == 0 or n_iter % RETURN_EVERY == 0:
+                return certified(design, pull, band, power, n_iter, Status.DIVERGED)
+            next_gap = n_iter + (GAP_NEAR if gap <= 10.0 * target_gap * objective else GAP_EVERY)
+            if worst <= inner or n_active == 0 or n_iter - returned >= RETURN_EVERY:
                 inner = 0.1 * worst if 0.0 < worst <= inner else inner
-                n_active, shrink = design.n_rows, np.inf
-    return Outcome(weights, pull, objective, gap, max_iter, Status.MAX_ITER)
+                n_active, shrink, returned = design.n_rows, np.inf, n_iter
+    return certified(design, pull, band, power, max_iter, Status.MAX_ITER)
 
 
-def start_from_zero_rows(norms, band, pull):
+def start_from_zero_rows(norms, band, power, pull):
     """Rows without any value have score 0 whatever the weights: their multipliers are known."""
     low, high, cost = band
-    empty = norms == 0.0
-    pull[empty & (low > 0.0)] = cost[empty & (low > 0.0)]
-    pull[empty & (high < 0.0)] = -cost[empty & (high < 0.0)]
+    below, above = (norms == 0.0) & (low > 0.0), (norms == 0.0) & (high < 0.0)
+    pull[below] = cost[below] if power == 1 else 2.0 * cost[below] * low[below]
+    pull[above] = -cost[above] if power == 1 else 2.0 * cost[above] * high[above]
 
 
 def joint_coordinate_descent(design, labels, cost, n_classes, *, target_gap, max_iter, seed):
