@@ -146,6 +146,8 @@ def readme_section():
     lines = []
     for path in sorted(RESULTS.glob("*.json")):
         results = json.loads(path.read_text())
+        if "cases" not in results:  # not of workloads (cold_start.json)
+            continue
         dates = sorted({entry["date"] for entry in results["cases"].values()})
         when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
         where = f"{results['machine']['cpu']}, {when}, two threads, fit + predict in seconds"
