@@ -1,14 +1,23 @@
 """Polynomial features: all monomials up to a degree, in graded order 1, x1, x2, x1^2, x1 x2, x2^2, x1^3, ..."""
 
 import numpy as np
+import scipy.sparse as sp
 
-from hyperplan._base import check_array, check_design, check_finite, check_is_fitted
+from hyperplan._base import check_array, check_design, check_finite, check_is_fitted, get_config
 from hyperplan._base.preprocessing import ReferencePolynomialFeatures
+from hyperplan._core.arrays import compressed
 from hyperplan._core.memory import require_memory
 from hyperplan._core.parallel import spans, thread_map
-from hyperplan.preprocessing._polynomial_kernels import monomials
+from hyperplan.preprocessing._polynomial_kernels import (
+    count_monomials,
+    monomial_lines,
+    monomials,
+    plain_columns,
+    sparse_monomials,
+)
 
 BLOCK_VALUES = 500_000  # output values per task
+SPARSE_DEGREE = 3  # largest degree of the sparse kernel
 
 
 def degree_segments(n_features, max_degree, *, interaction_only=False, bias=True):
@@ -50,6 +59,68 @@ def expand(X, first, segments, n_full, n_out):
         monomials(X[block], first, segments, np.empty(n_full, dtype=X.dtype), out[block])
 
     thread_map(one_block, spans(X.shape[0], max(1, BLOCK_VALUES // max(1, n_out))))
+    return out
+
+
+def expand_by_column(X, first, segments, n_full):
+    """All monomials in Fortran order, degree by degree, columns in threads."""
+    require_memory(
+        float(X.shape[0]) * n_full * X.itemsize, "the expanded table", "lower the degree or expand fewer columns"
+    )
+    out = np.empty((X.shape[0], n_full), dtype=X.dtype, order="F")
+    lines, target = np.ascontiguousarray(X.T), out.T
+    plain_columns(lines, first, target)
+    size = max(1, BLOCK_VALUES // max(1, X.shape[0]))  # columns per task
+    pieces, known = [], first + X.shape[1]
+    for start, stop, feature, to in segments.tolist():
+        if start >= known:  # a new degree: the one below must be there
+            _multiply_pieces(lines, pieces, target)
+            pieces, known = [], to
+        pieces += [(start + s.start, start + s.stop, feature, to + s.start) for s in spans(stop - start, size)]
+    _multiply_pieces(lines, pieces, target)
+    return out
+
+
+def _multiply_pieces(lines, pieces, target):
+    """Columns that need each other not: in tasks of similar size."""
+    groups, size, limit = [[]], 0, max(1, BLOCK_VALUES // max(1, lines.shape[1]))
+    for piece in pieces:
+        if size >= limit:
+            groups, size = [*groups, []], 0
+        groups[-1].append(piece)
+        size += piece[1] - piece[0]
+
+    def one_group(group):
+        monomial_lines(lines, np.array(group, dtype=np.intp).reshape(-1, 4), target)
+
+    thread_map(one_group, groups)
+
+
+def expand_sparse(X, degree, distinct, first, segments, n_full):
+    """All monomials of the rows of a CSR matrix with sorted columns, up to degree 3."""
+    n, d = X.shape
+    indptr = np.empty(n + 1, dtype=np.int64)
+    count_monomials(X.indptr.astype(np.int64), first, degree, int(distinct), indptr)
+    shift = np.zeros((2, max(d, 1)), dtype=np.int64)
+    below = first + d  # where the monomials of degree two begin
+    for start, _, feature, to in segments:
+        shift[int(start >= below), feature] = to - start
+    total = int(indptr[-1])
+    index = np.int64 if max(total, n_full) >= 2**31 else np.int32
+    require_memory(
+        float(total) * (X.dtype.itemsize + np.dtype(index).itemsize), "the expanded table", "lower the degree"
+    )
+    indices, data = np.empty(total, dtype=index), np.empty(total, dtype=X.dtype)
+    plain = compressed(X)
+
+    def one_block(block):
+        rows = np.array([block.start, block.stop])
+        sparse_monomials(plain, first, degree, int(distinct), shift, rows, indptr, indices, data)
+
+    thread_map(one_block, spans(n, max(1, BLOCK_VALUES * n // max(total, 1))))
+    kind = sp.csr_array if get_config().get("sparse_interface") == "sparray" else sp.csr_matrix
+    out = kind((data, indices, indptr.astype(index)), shape=(n, n_full))
+    out.has_sorted_indices = True
     return out
 
 
@@ -97,8 +168,9 @@ def polynomial_features(X, degree, interactions=True):
 class PolynomialFeatures(ReferencePolynomialFeatures):
     """All monomials of the columns up to a degree.
 
-    The same estimator as scikit-learn's; dense rows are expanded by one threaded kernel.  Sparse matrices, Fortran
-    output and other array libraries take scikit-learn's path.
+    The same estimator as scikit-learn's; dense rows, and sparse ones by row up to degree 3, are expanded by threaded
+    kernels.  Sparse matrices by column, higher degrees of sparse ones and other array libraries take
+    scikit-learn's path.
 
     Parameters
     ----------
@@ -144,13 +216,26 @@ class PolynomialFeatures(ReferencePolynomialFeatures):
         """
         check_is_fitted(self)
         is_plain = isinstance(X, (np.ndarray, list, tuple)) or hasattr(X, "columns")
-        if not is_plain or self.order != "C" or getattr(X, "dtype", None) == np.float16:
+        is_rows = sp.issparse(X) and X.format == "csr"
+        if not (is_plain or is_rows) or getattr(X, "dtype", None) == np.float16:
             return super().transform(X)
         high = self.degree if np.ndim(self.degree) == 0 else self.degree[1]
         bias = bool(self.include_bias)
         segments, n_full = degree_segments(self.n_features_in_, high, interaction_only=self.interaction_only, bias=bias)
+        whole = n_full == self.n_output_features_
+        if is_rows:
+            if not (whole and 1 <= high <= SPARSE_DEGREE and n_full < 2**31):
+                return super().transform(X)
+            X = check_design(self, X, accept_sparse="csr")
+            X = X if X.has_sorted_indices else X.sorted_indices()
+            return expand_sparse(X, high, self.interaction_only, int(bias), segments, n_full)
+        if self.order != "C" and not whole:
+            return super().transform(X)
         rows = check_design(self, X, accept_sparse=False, ensure_all_finite=False, order="C")
-        out = expand(rows, int(bias), segments, n_full, self.n_output_features_)
+        if self.order == "C":
+            out = expand(rows, int(bias), segments, n_full, self.n_output_features_)
+        else:
+            out = expand_by_column(rows, int(bias), segments, n_full)
         with np.errstate(all="ignore"):
             finite = np.isfinite(rows.sum(dtype=np.float64))  # a NaN or an infinity always reaches the sum
         if not finite:
