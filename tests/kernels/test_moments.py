@@ -16,6 +16,8 @@ from hyperplan._math.moments import (
     row_residuals,
     rows_combined,
 )
+from hyperplan._math.positive_definite import factorize_single
+from hyperplan._math.row_design import centred_design, rows_gram, times, transposed_times
 
 PANEL = panel_rows(3 + 1 + 1)
 
@@ -134,6 +136,42 @@ def test_row_gram_and_its_products(shape, weighted):
     np.testing.assert_allclose(found.gram, Xc @ Xc.T, rtol=1e-9, atol=1e-9 * shape[1])
     dual = rng.normal(size=(shape[0], 2))
     np.testing.assert_allclose(rows_combined(X, weight, found.x_mean, dual), Xc.T @ dual, atol=1e-9 * shape[0])
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 5), (2, 3), (3, 1025), (4, 1024), (5, 1023), (11, 3079)])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_row_design_against_a_centred_copy(shape, order, dtype):
+    rng = np.random.default_rng(8)
+    X = np.asarray(rng.normal(size=shape) + 3, dtype=dtype, order=order)
+    weight, left, right = (
+        rng.uniform(1, 2, size=shape[0]),
+        rng.normal(size=(2, shape[0])),
+        rng.normal(size=(2, shape[1])),
+    )
+    design = centred_design(X, weight)
+    Xc = X.astype(np.float64) - np.average(X.astype(np.float64), axis=0, weights=weight)
+    # sums of at most 3079 products of size 10 in float64
+    np.testing.assert_allclose(times(design, right), right @ Xc.T, atol=1e-10)
+    np.testing.assert_allclose(transposed_times(design, left), left @ Xc, atol=1e-12)
+    np.testing.assert_allclose(rows_gram(design, left[0]), np.outer(left[0], left[0]) * (Xc @ Xc.T), atol=1e-10)
+    single = rows_gram(design, left[0], np.float32)
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, rows_gram(design, left[0]), atol=1e-2)  # 3079 * 10 * 6e-8, with room
+
+
+@pytest.mark.parametrize("n", [1, 2, 255, 256, 257, 800])
+def test_single_factor_preconditions(n):
+    rng = np.random.default_rng(n)
+    half = rng.normal(size=(n, n + 50))
+    matrix = half @ half.T
+    null = np.full(n, n**-0.5)
+    factor = factorize_single(matrix.astype(np.float32), 1.0, null, 2.0)
+    full = matrix + np.eye(n) + 2.0 * np.outer(null, null)
+    right = rng.normal(size=(n, 2)) * [1.0, 1e-60]  # below the range of single precision
+    # condition number below 1e4 times the rounding 6e-8 of single precision
+    np.testing.assert_allclose(full @ factor.solve(right), right, atol=0, rtol=0.05 * np.sqrt(n) + 1e-3)
+    assert factorize_single(np.full((n + 1, n + 1), 1.0, dtype=np.float32), 0.0) is None
 
 
 @pytest.mark.parametrize("make", [np.asarray, np.asfortranarray, sp.csr_array])

@@ -8,7 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
 from hyperplan import thread_limit
-from hyperplan.linear_model import Ridge, RidgeClassifier, RidgeClassifierCV, RidgeCV, ridge_regression
+from hyperplan._math.mixed_precision import SMALLEST_SIDE, dual_solve
+from hyperplan.linear_model import Ridge, RidgeClassifier, RidgeClassifierCV, RidgeCV, _ridge_solvers, ridge_regression
 
 EXACT = ["auto", "cholesky", "svd"]
 # two exact solvers of a problem of condition number below 1e3
@@ -140,6 +141,108 @@ def test_threads_change_no_bit():
         with thread_limit(4):
             four = Ridge().fit(X, y)
         np.testing.assert_array_equal(one.coef_, four.coef_)
+
+
+def wide_data(condition, seed=0):
+    """Rows enough for two precisions; the Gram matrix of the rows has about this condition number."""
+    n, d = SMALLEST_SIDE, SMALLEST_SIDE + 90
+    rng = np.random.default_rng(seed)
+    left, right = np.linalg.qr(rng.normal(size=(n, n)))[0], np.linalg.qr(rng.normal(size=(d, n)))[0]
+    X = left * np.sqrt(np.logspace(3, 3 - np.log10(condition), n)) @ right.T
+    return X, rng.normal(size=n), rng.uniform(0.1, 2, size=n)
+
+
+def in_double_precision(monkeypatch, *arguments, **options):
+    with monkeypatch.context() as patch:
+        patch.setattr(_ridge_solvers, "suits", lambda X, n_targets: False)
+        return Ridge(**options).fit(*arguments)
+
+
+@pytest.fixture
+def answers(monkeypatch):
+    """What the solver in two precisions answered: None means that double precision was used."""
+    found = []
+
+    def spied(*arguments, **options):
+        found.append(dual_solve(*arguments, **options))
+        return found[-1]
+
+    monkeypatch.setattr(_ridge_solvers, "dual_solve", spied)
+    return found
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("k", [1, 3])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_two_precisions_give_the_digits_of_double(fit_intercept, weighted, k, order, answers):
+    X, y, weight = wide_data(1e3)
+    Y = np.column_stack([y, np.roll(y, 1), y**2])[:, :k]
+    offset = np.arange(X.shape[1]) if fit_intercept else 0.0
+    X, weight = np.asarray(X + offset, order=order), weight if weighted else None
+    ours = Ridge(0.1, fit_intercept=fit_intercept).fit(X, Y, weight)
+    theirs = reference.Ridge(0.1, fit_intercept=fit_intercept, solver="cholesky").fit(X, Y, weight)
+    assert len(answers) == 1 and answers[0] is not None
+    # 1e-16 times a condition number of 1e4, with room
+    np.testing.assert_allclose(ours.coef_, theirs.coef_, atol=1e-11 * np.abs(theirs.coef_).max())
+    np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-8 * np.abs(offset).max())
+    assert ours.certificate_.holds
+
+
+@pytest.mark.parametrize("condition", [1e1, 1e5, 1e7, 1e9, 1e12])
+def test_two_precisions_or_double_by_condition(condition, answers, monkeypatch):
+    X, y, _ = wide_data(condition)
+    alpha = 1e-14 * 1e3
+    ours, double = Ridge(alpha).fit(X, y), in_double_precision(monkeypatch, X, y, alpha=alpha)
+    if condition <= 1e5:
+        assert answers[0] is not None
+        assert answers[0].residual.max() < 1e-12
+    if condition >= 1e9:  # beyond the reciprocal of the rounding of single precision, which is 6e-8
+        assert answers == [None]
+        np.testing.assert_array_equal(ours.coef_, double.coef_)
+    # two backward stable solutions differ by the condition number times 1e-16, with room for 10
+    scale = np.abs(double.coef_).max()
+    np.testing.assert_allclose(ours.coef_, double.coef_, atol=max(1e-13, 1e-15 * min(condition, 1e9)) * scale)
+
+
+def test_float32_in_two_precisions(answers, monkeypatch):
+    X, y, _ = wide_data(1e3)
+    X = X.astype(np.float32)
+    ours = Ridge().fit(X, y)
+    assert answers[0] is not None and ours.coef_.dtype == np.float32
+    exact = in_double_precision(monkeypatch, X.astype(np.float64), y)
+    # float32 input, float64 sums: only the last rounding of the coefficients remains
+    np.testing.assert_allclose(ours.coef_, exact.coef_, rtol=1e-6, atol=1e-7 * np.abs(exact.coef_).max())
+
+
+@pytest.mark.parametrize("factor", [1e200, 1e30, 1e-30, 1e-150])
+def test_two_precisions_with_extreme_units(factor, monkeypatch):
+    X, y, _ = wide_data(1e3)
+    expected = Ridge(1.0).fit(X, y).coef_
+    alpha = factor * factor if 1e-300 < factor * factor < np.inf else 0.0
+    if alpha == 0.0:  # the penalty that belongs to these units has no floating-point number
+        assert np.isfinite(Ridge(1.0).fit(X * factor, y).coef_).all()
+        return
+    found = Ridge(alpha).fit(X * factor, y).coef_ * factor
+    # the same problem in other units, of condition number 1e3
+    np.testing.assert_allclose(found, expected, atol=1e-11 * np.abs(expected).max())
+
+
+def test_two_precisions_with_rows_of_no_weight_and_targets_of_zero(monkeypatch):
+    X, y, weight = wide_data(1e2)
+    weight[::7] = 0.0
+    Y = np.column_stack([y, np.zeros_like(y)])
+    ours, double = Ridge().fit(X, Y, weight), in_double_precision(monkeypatch, X, Y, weight)
+    np.testing.assert_allclose(ours.coef_, double.coef_, atol=1e-12 * np.abs(double.coef_).max())
+    assert not ours.coef_[1].any()
+
+
+def test_a_bad_value_in_a_wide_design_is_located():
+    X, y, _ = wide_data(1e2)
+    for bad in (np.nan, np.inf):
+        X[300, 7] = bad
+        with pytest.raises(ValueError, match="row 300, column 7"):
+            Ridge().fit(X, y)
 
 
 @pytest.mark.parametrize("model", [Ridge(), Ridge(solver="svd"), RidgeCV(), Ridge(positive=True), Ridge(solver="lsqr")])

@@ -14,6 +14,15 @@ import scipy.sparse as sp
 
 from hyperplan._core.memory import require_memory
 from hyperplan._core.parallel import spans, thread_map
+from hyperplan._math.row_design import (
+    FEW_TARGETS,
+    centred_design,
+    is_readable,
+    rows_gram,
+    shifted_design,
+    times,
+    transposed_times,
+)
 
 PANEL_ENTRIES = 1 << 17  # one panel buffer: 1 MiB of float64
 TASK_ROWS = 8192  # rows of one task, when the Gram matrix is small
@@ -216,23 +225,27 @@ def _sum_by_tiles(X, Y, root, shift, n_jobs):
 
 def mirror_upper(square):
     """Copy the upper triangle of tiles to the lower one, in place."""
-    for i in spans(square.shape[0], TILE):
+
+    def mirror(i):
         square[i.stop :, i] = square[i, i.stop :].T
         square[i, i] = np.triu(square[i, i]) + np.triu(square[i, i], 1).T
+
+    quiet_map(mirror, spans(square.shape[0], TILE))
 
 
 def add_outer(square, vector, factor):
     """``square += factor * vector vector'`` in place, by rows that fit a cache."""
-    for i in spans(square.shape[0], TILE):
+
+    def add(i):
         square[i] += (factor * vector[i])[:, None] * vector
+
+    quiet_map(add, spans(square.shape[0], TILE))
 
 
 def one_norm(square) -> float:
     """Largest sum of absolute values of a column."""
-    total = np.zeros(square.shape[1])
-    for i in spans(square.shape[0], TILE):
-        total += np.abs(square[i]).sum(axis=0)
-    return float(total.max(initial=0.0))
+    parts = quiet_map(lambda i: np.abs(square[i]).sum(axis=0), spans(square.shape[0], TILE))
+    return float(sum(parts, np.zeros(square.shape[1])).max(initial=0.0))
 
 
 def _about_means(gram, cross, y_square, shift, center) -> Moments:
@@ -319,6 +332,11 @@ class RowGram(NamedTuple):
 
 def row_gram(X, weight=None, *, center=True, n_jobs=None) -> RowGram:
     """Products between rows, for designs with more columns than rows; columns are centred slab by slab."""
+    if is_readable(X):
+        with np.errstate(invalid="ignore", over="ignore"):
+            design = centred_design(X, weight, center=center, n_jobs=n_jobs)
+            root = np.ones(X.shape[0]) if weight is None else np.sqrt(weight)
+            return RowGram(rows_gram(design, root), design.mean)
     n, d = X.shape
     require_memory(8 * n * n, f"The Gram matrix of {n} rows", "use fewer rows")
     X = X.tocsc() if sp.issparse(X) else X
@@ -363,6 +381,8 @@ def rows_combined(X, weight, x_mean, dual, n_jobs=None):
     """``Xc' dual`` of shape (d, k) for the centred and weighted rows of `row_gram`."""
     X = X.tocsc() if sp.issparse(X) else X
     dual = dual if weight is None else np.sqrt(weight)[:, None] * dual
+    if is_readable(X) and dual.shape[1] <= FEW_TARGETS:
+        return transposed_times(shifted_design(X, x_mean, n_jobs), dual.T).T
 
     def task(columns):
         part = np.empty((X.shape[0], columns.stop - columns.start), order=memory_order(X))
@@ -375,6 +395,9 @@ def rows_combined(X, weight, x_mean, dual, n_jobs=None):
 def row_residuals(X, Y, weight, x_mean, y_mean, coef, n_jobs=None):
     """``sqrt(w) ((Y - y_mean) - (X - x_mean) coef)`` of shape (n, k), row panels in parallel."""
     n, d = X.shape
+    if is_readable(X) and Y.shape[1] <= FEW_TARGETS:
+        out = Y - y_mean - times(shifted_design(X, x_mean, n_jobs), coef.T).T
+        return out if weight is None else np.sqrt(weight)[:, None] * out
     X = X.tocsr() if sp.issparse(X) else X
     out = np.empty(Y.shape)
 

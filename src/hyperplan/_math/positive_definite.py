@@ -7,7 +7,7 @@ different units do not count as ill-conditioning.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpocon, dpotrf, dpotrs, dtrtri
+from scipy.linalg.lapack import dpocon, dpotrf, dpotrs, dtrtri, spotrs, strtri
 
 from hyperplan._core.parallel import single_threaded_blas, spans, thread_map
 from hyperplan._math.moments import one_norm
@@ -58,8 +58,13 @@ def factorize(matrix, ridge=0.0) -> Factor | None:
         return None
     with single_threaded_blas():
         scale = 1.0 / np.sqrt(diagonal)
-        scaled = matrix * scale
-        scaled *= scale[:, None]
+        scaled = np.empty(matrix.shape)
+
+        def rescale(rows):
+            np.multiply(matrix[rows], scale, out=scaled[rows])
+            scaled[rows] *= scale[rows, None]
+
+        thread_map(rescale, spans(scaled.shape[0], BLOCK))
         np.fill_diagonal(scaled, 1.0)
         if scaled.shape[0] == 0:
             return Factor(scaled.T, scale, 1.0)
@@ -84,13 +89,14 @@ def _factorize_by_blocks(lower) -> bool:
     number of threads.
     """
     blocks = spans(lower.shape[0], BLOCK)
+    invert = dtrtri if lower.dtype == np.float64 else strtri
     for step, k in enumerate(blocks):
         try:
             corner = np.linalg.cholesky(lower[k, k])
         except np.linalg.LinAlgError:
             return True
         lower[k, k] = corner
-        inverse = dtrtri(corner, lower=1)[0].T
+        inverse = invert(corner, lower=1)[0].T
         below = blocks[step + 1 :]
 
         def solve(i, k=k, inverse=inverse):
@@ -103,3 +109,46 @@ def _factorize_by_blocks(lower) -> bool:
         thread_map(solve, below)
         thread_map(update, [(i, j) for i in below for j in below if j.start <= i.start])
     return False
+
+
+class SingleFactor(NamedTuple):
+    """``A = D L L' D`` rounded to single precision, ``D = diag(1 / scale)``: to precondition with."""
+
+    lower: np.ndarray
+    scale: np.ndarray
+
+    def solve(self, right):
+        """About ``A^-1 right`` for right-hand sides (n, k)."""
+        scaled = right * self.scale[:, None]
+        size = np.abs(scaled).max(axis=0)
+        size = np.where((size > 0) & np.isfinite(size), size, 1.0)  # single precision has a narrow range
+        with single_threaded_blas():
+            return spotrs(self.lower, (scaled / size).astype(np.float32), lower=1)[0] * (size * self.scale[:, None])
+
+
+def factorize_single(matrix, ridge, null=None, fill=0.0) -> SingleFactor | None:
+    """Factor of ``matrix + ridge * I + fill * null null'``, overwriting the symmetric float32 `matrix`.
+
+    None when that is not positive definite in single precision.
+    """
+    diagonal = np.diagonal(matrix).astype(np.float64) + ridge
+    if null is not None:
+        diagonal += fill * null * null
+    if not (diagonal > 0).all() or not np.isfinite(diagonal).all():
+        return None
+    scale = 1.0 / np.sqrt(diagonal)
+    left = scale.astype(np.float32)
+    filled = None if null is None else (null * scale * np.sqrt(fill)).astype(np.float32)
+    if not np.isfinite(left).all():
+        return None
+
+    def rescale(rows):
+        matrix[rows] *= left[rows, None] * left
+        if filled is not None:
+            matrix[rows] += filled[rows, None] * filled
+
+    thread_map(rescale, spans(matrix.shape[0], BLOCK))
+    np.fill_diagonal(matrix, 1.0)
+    with single_threaded_blas():
+        failed = _factorize_by_blocks(matrix.T)
+    return None if failed else SingleFactor(matrix.T, scale)

@@ -13,6 +13,7 @@ from hyperplan._core.arrays import compressed
 from hyperplan._core.parallel import single_threaded_blas
 from hyperplan._core.rng import kernel_state
 from hyperplan._core.status import Status
+from hyperplan._math.mixed_precision import dual_solve, suits
 from hyperplan._math.moments import add_outer, moments, residual_sums, row_gram, rows_combined
 from hyperplan._math.orthogonal import spectral_solve, triangularize
 from hyperplan._math.positive_definite import RCOND_FLOOR, factorize
@@ -119,8 +120,12 @@ def dual_fit(problem, K=None) -> RidgeFit:
     """``coef = Xc' (Xc Xc' + alpha I)^-1 yc``; `K` is the row Gram matrix when the caller has it (overwritten:
     filling the null direction again changes nothing)."""
     X, weight, alpha = problem.X, problem.weight, problem.alpha
-    K = row_gram(X, weight, center=problem.center) if K is None else K
     root, y_mean, target = centred_targets(problem.Y, weight, problem.center)
+    if K is None and alpha.min() == alpha.max() and suits(X, target.shape[1]):
+        mixed = dual_solve(X, target, root, float(alpha[0]), center=problem.center)
+        if mixed is not None:
+            return RidgeFit(mixed.coef, mixed.x_mean, y_mean, "cholesky", float(mixed.residual.max()), Status.EXACT)
+    K = row_gram(X, weight, center=problem.center) if K is None else K
     gram = K.gram
     if not np.isfinite(np.diagonal(gram)).all():
         return _failed(problem, K.x_mean, y_mean)
