@@ -1,11 +1,12 @@
-"""Coordinate descent for the lasso and the elastic net, in three engines that share one stopping rule.
+"""Coordinate descent for the lasso and the elastic net, in engines that share one stopping rule.
 
     minimise  P(w) = 1/2 sum_i s_i (y_i - x_i'w)^2 + l1 |w|_1 + l2/2 |w|_2^2        (X and y centred, weights s)
 
 - `gram_path`: everything from X'SX and X'Sy; for few columns and many rows.
+- `rows_solve` and `rows_path`: for very many rows, the Gram matrix of the columns that a sample of rows points out.
 - `working_set_path`: a growing set of columns with its Gram matrix, so that a step costs the size of the set and not
-the number
-  of rows; the other columns are only correlated with the residual, and only where a bound cannot rule them out.
+  the number of rows; the other columns are only correlated with the residual, and only where a bound cannot rule
+  them out.
 - `residual_path`: the textbook loop on columns, with Anderson extrapolation when it is slow.
 
 On a Gram matrix, slow descent is helped by Newton steps on the current support with an exact line search over sign

@@ -99,6 +99,7 @@ def fold_problems(X, y, weight, folds, *, center, precompute, n_penalties, tol, 
     Y = y[:, None]
 
     def moments_of(indices):
+        indices = _as_span(indices)
         part = rows[indices] if sp.issparse(rows) or rows.flags.c_contiguous else np.asfortranarray(rows[indices])
         return moments(part, Y[indices], weight[indices], center=center)
 
@@ -113,6 +114,14 @@ def fold_problems(X, y, weight, folds, *, center, precompute, n_penalties, tol, 
         return GramProblem(scaled_moments(m, float(row_counts(train, n).sum()))), tested[k]
 
     return GramProblem(scaled_moments(whole, n)), by_moments
+
+
+def _as_span(indices):
+    """Neighbouring rows as a slice, which needs no copy row by row; other indices as they are."""
+    indices = np.asarray(indices)
+    if indices.dtype == np.bool_ or not indices.shape[0] or indices[0] < 0 or (np.diff(indices) != 1).any():
+        return indices
+    return slice(int(indices[0]), int(indices[-1]) + 1)
 
 
 def fold_errors(task, test, problem, tested):
