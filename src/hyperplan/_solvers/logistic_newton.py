@@ -94,10 +94,12 @@ def _smaller_gradient(problem, point, step):
 def factorised(matrix):
     """A function that applies the inverse of a positive matrix; of minimum norm when it is singular."""
     size = matrix.shape[0]
-    factor, failed = dpotrf(matrix, lower=1, clean=0, overwrite_a=0)
-    pivots = np.diagonal(factor)
-    if not failed and size and pivots.min() ** 2 > 4 * size * EPSILON * pivots.max() ** 2:
-        return lambda v: dpotrs(factor, v, lower=1)[0]
+    diagonal = np.diagonal(matrix)
+    if size and diagonal.min() > 0.0:
+        scale = 1.0 / np.sqrt(diagonal)  # pivots then tell dependence from differences in units
+        factor, failed = dpotrf(matrix * scale * scale[:, None], lower=1, clean=0, overwrite_a=1)
+        if not failed and np.diagonal(factor).min() ** 2 > 4 * size * EPSILON:
+            return lambda v: (dpotrs(factor, (scale * v.T).T, lower=1)[0].T * scale).T
     if not np.isfinite(matrix).all():
         return lambda v: np.full_like(v, np.nan)
     values, vectors = scipy.linalg.eigh(matrix)

@@ -105,13 +105,14 @@ class SmoothSoftmax:
         hessian = self.rows.hessian(state, self.penalty.intercept)
         d, width, n_classes = self.rows.width, self.columns, self.rows.n_classes
         blocks = hessian.reshape(n_classes, width, n_classes, width)
-        scale = max(float(np.trace(hessian)) / self.size, np.finfo(np.float64).tiny)
+        scale = np.diagonal(hessian).reshape(n_classes, width).mean(axis=0)  # column by column: units may differ widely
+        scale = np.maximum(scale, np.finfo(np.float64).tiny)
         position = np.arange(d)
         free = np.arange(0 if self.penalty.l2 == 0.0 else d, width)
         for k in range(n_classes):
             blocks[k, position, k, position] += self.penalty.l2
             for other in range(n_classes):
-                blocks[k, free, other, free] += scale
+                blocks[k, free, other, free] += scale[free]
         return factorised(hessian)
 
     def gap_is_small(self, objective, gradient, state, tol):
