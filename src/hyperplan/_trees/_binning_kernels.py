@@ -1,0 +1,71 @@
+"""Values to bins, and bins four to a word.
+
+A word is a uint32 that holds the bins of four neighbouring features of one row (feature 4u + k in byte k): one load
+serves four histograms, and a gather through row numbers touches a quarter of the cache lines.
+"""
+
+import math
+
+import numpy as np
+
+from hyperplan._core.jit import kernel
+
+WIDTH = 4  # features in a word
+
+
+@kernel
+def guarded(position, value, limit, missing_bin):
+    """The bin found by searching, or the one for missing values when `value` is NaN or an unknown category."""
+    return position if value <= limit else np.int64(missing_bin)
+
+
+@kernel
+def fill_words(X, edges, limits, missing_bin, start, stop, words):  # OUT: words
+    # X: (n_samples, n_features), any order; rows start .. stop - 1 are binned.
+    # Four binary searches without branches run side by side, which hides the latency of each.  A last, incomplete
+    # word repeats the last feature.
+    last = X.shape[1] - 1
+    for unit in range(words.shape[0]):
+        f0 = unit * WIDTH
+        f1, f2, f3 = min(f0 + 1, last), min(f0 + 2, last), min(f0 + 3, last)
+        e0, e1, e2, e3 = edges[f0], edges[f1], edges[f2], edges[f3]
+        for i in range(start, stop):
+            x0, x1 = np.float64(X[i, f0]), np.float64(X[i, f1])
+            x2, x3 = np.float64(X[i, f2]), np.float64(X[i, f3])
+            b0, b1, b2, b3 = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+            step = 128
+            for _ in range(8):
+                b0 += step * np.int64(e0[b0 + step - 1] < x0)
+                b1 += step * np.int64(e1[b1 + step - 1] < x1)
+                b2 += step * np.int64(e2[b2 + step - 1] < x2)
+                b3 += step * np.int64(e3[b3 + step - 1] < x3)
+                step >>= 1
+            b0 = guarded(b0, x0, limits[f0], missing_bin)
+            b1 = guarded(b1, x1, limits[f1], missing_bin)
+            b2 = guarded(b2, x2, limits[f2], missing_bin)
+            b3 = guarded(b3, x3, limits[f3], missing_bin)
+            words[unit, i] = np.uint32(b0 | (b1 << 8) | (b2 << 16) | (b3 << 24))
+
+
+@kernel
+def mark_missing(words, missing_bin, n_features, start, stop, has_missing):  # OUT: has_missing
+    """1 for each feature with a missing value among the rows."""
+    for unit in range(words.shape[0]):
+        for k in range(min(WIDTH, n_features - unit * WIDTH)):
+            shift = np.uint32(8 * k)
+            found = 0
+            for i in range(start, stop):
+                found |= np.int64(((words[unit, i] >> shift) & np.uint32(255)) == missing_bin)
+            if found:
+                has_missing[unit * WIDTH + k] = 1
+
+
+@kernel
+def gather_column(X, rows, column, out):  # OUT: out
+    """Values of one column at `rows` that are not missing, as float64; returns how many.  X in any order."""
+    count = 0
+    for i in range(rows.shape[0]):
+        value = np.float64(X[rows[i], column])
+        out[count] = value
+        count += np.int64(not math.isnan(value))
+    return count

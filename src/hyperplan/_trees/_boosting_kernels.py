@@ -1,0 +1,380 @@
+"""Growing one tree: partition rows, evaluate the children, keep the open nodes in a heap.
+
+`advance` splits node after node in one call and returns only when a node is so large that its work is better shared
+among threads; the caller then does `split_rows`, `expand` and `finish` itself, in tasks.  All paths give the same bits.
+"""
+
+import math
+
+import numpy as np
+
+from hyperplan._core._rng_kernels import next_uniform
+from hyperplan._core.jit import kernel
+from hyperplan._trees._binning_kernels import WIDTH
+from hyperplan._trees._histogram_kernels import (
+    add_all_rows,
+    add_rows,
+    count_rows,
+    node_value,
+    scan_bounded,
+    scan_categories,
+    scan_numbers,
+)
+
+N_NODES, N_LEAVES, N_OPEN, N_FREE = 0, 1, 2, 3  # places in Workspace.state
+COUNT_ROWS = 16_384  # nodes up to this size get exact row counts at once, larger ones only when a split is too uneven
+
+
+@kernel
+def goes_right(data, nodes, node, row):
+    feature = nodes.feature[node]
+    value = np.int64((data.words[feature // WIDTH, row] >> np.uint32(8 * (feature % WIDTH))) & np.uint32(255))
+    if data.categorical[feature]:
+        return np.int64(1) - np.int64((nodes.chosen[node, value >> 5] >> np.uint32(value & 31)) & np.uint32(1))
+    above = value > nodes.bin[node]
+    return np.int64(above & ((value != data.missing_bin) | (nodes.missing_left[node] == 0)))
+
+
+@kernel
+def split_rows(data, nodes, node, rows, start, stop, left, right):  # OUT: left, right
+    """Stable partition of rows[start:stop] by the best split of `node`; `left` may be rows[start:]. Returns n_left."""
+    feature = nodes.feature[node]
+    words, shift = data.words[feature // WIDTH], np.uint32(8 * (feature % WIDTH))
+    n_left, n_right = 0, 0
+    if data.categorical[feature]:
+        chosen = nodes.chosen[node]
+        for i in range(start, stop):
+            row = rows[i]
+            value = (words[row] >> shift) & np.uint32(255)
+            side = np.int64((chosen[value >> np.uint32(5)] >> (value & np.uint32(31))) & np.uint32(1))
+            left[n_left] = row
+            right[n_right] = row
+            n_left += side
+            n_right += 1 - side
+        return n_left
+    # right if bin - (threshold + 1), as an unsigned number, is below `span`: one comparison also for missing values
+    first = np.uint32(nodes.bin[node] + 1)
+    span = np.uint32(data.missing_bin - nodes.bin[node] - np.int64(nodes.missing_left[node]))
+    for i in range(start, stop):
+        row = rows[i]
+        value = np.uint32(np.uint32((words[row] >> shift) & np.uint32(255)) - first)
+        side = np.int64(value < span)
+        left[n_left] = row
+        right[n_right] = row
+        n_left += 1 - side
+        n_right += side
+    return n_left
+
+
+@kernel
+def push(nodes, node, rules, work):  # OUT: work
+    """Insert a node into the heap of open nodes (largest key on top; the older node first among equals)."""
+    position = work.state[N_OPEN]
+    work.state[N_OPEN] += 1
+    key = nodes.gain[node]
+    if rules.order == 1:
+        key = -np.float64(node)
+    elif rules.order == 2:
+        key = np.float64(nodes.start[node] - nodes.stop[node])
+    while position > 0:
+        parent = (position - 1) // 2
+        if work.keys[parent] > key or (work.keys[parent] == key and work.heap[parent] < node):
+            break
+        work.keys[position], work.heap[position] = work.keys[parent], work.heap[parent]
+        position = parent
+    work.keys[position], work.heap[position] = key, node
+
+
+@kernel
+def pop(work):  # OUT: work
+    top = work.heap[0]
+    work.state[N_OPEN] -= 1
+    n = work.state[N_OPEN]
+    key, node = work.keys[n], work.heap[n]
+    position = 0
+    while 2 * position + 1 < n:
+        child = 2 * position + 1
+        other = child + 1
+        if other < n and (
+            work.keys[other] > work.keys[child]
+            or (work.keys[other] == work.keys[child] and work.heap[other] < work.heap[child])
+        ):
+            child = other
+        if key > work.keys[child] or (key == work.keys[child] and node < work.heap[child]):
+            break
+        work.keys[position], work.heap[position] = work.keys[child], work.heap[child]
+        position = child
+    work.keys[position], work.heap[position] = key, node
+    return top
+
+
+@kernel
+def open_features(nodes, node, rules, constraints, work, allowed):  # OUT: work, allowed
+    """Mark the features that `node` may split on: those of its interaction groups, of which a share is drawn."""
+    n_features = allowed.shape[0]
+    n_groups = constraints.groups.shape[0]
+    allowed[:] = 1 if n_groups == 0 else 0
+    for g in range(n_groups):
+        if nodes.groups[node, g]:
+            for f in range(n_features):
+                allowed[f] |= constraints.groups[g, f]
+    if rules.feature_share >= 1.0:
+        return
+    left = np.int64(0)
+    for f in range(n_features):
+        left += allowed[f]
+    wanted = max(np.int64(1), np.int64(math.ceil(rules.feature_share * left - 1e-9)))
+    for f in range(n_features):  # selection sampling: each of the remaining is taken with probability wanted / left
+        if allowed[f]:
+            take = next_uniform(work.seed) * left < wanted
+            allowed[f] = np.uint8(take)
+            wanted -= np.int64(take)
+            left -= 1
+
+
+@kernel
+def may_split(nodes, node, rules):
+    n_rows = nodes.stop[node] - nodes.start[node]
+    return n_rows >= 2 * rules.min_samples and n_rows > 1 and nodes.depth[node] < rules.max_depth
+
+
+@kernel
+def scan_unit(data, nodes, node, side, unit, rules, constraints, work, prefix, gains, order):  # OUT: work (found)
+    """Best split of each feature of a unit at `node`, into row `side` of the found_ arrays."""
+    slot, counted = nodes.slot[node], np.int64(nodes.counted[node])
+    facts = (nodes.packed[node], nodes.stop[node] - nodes.start[node], counted, nodes.lower[node], nodes.upper[node])
+    bounded = nodes.lower[node] > -np.inf or nodes.upper[node] < np.inf
+    for f in range(unit * WIDTH, min(unit * WIDTH + WIDTH, data.n_bins.shape[0])):
+        out = (
+            work.found_gain[side, f : f + 1],
+            work.found_bin[side, f : f + 1],
+            work.found_missing[side, f : f + 1],
+            work.found_left[side, f : f + 1],
+        )
+        if not work.allowed[side, f]:
+            work.found_gain[side, f] = -1.0
+            continue
+        hist, counts = work.hist[slot, f], work.counts[slot if counted else 0, f]
+        n_bins, missing, missing_bin = data.n_bins[f], np.int64(data.has_missing[f]), data.missing_bin
+        monotone = constraints.monotone[f]
+        if rules.hessian_counts:
+            facts = (facts[0], facts[1], np.int64(0), facts[3], facts[4])
+        if data.categorical[f]:
+            scan_categories(
+                hist, counts, n_bins, missing, missing_bin, facts, rules, monotone, (gains, order), out,
+                work.found_chosen[side, f],
+            )  # fmt: skip
+        elif bounded or monotone != 0:
+            scan_bounded(hist, counts, n_bins, missing, missing_bin, facts, rules, monotone, out)
+        else:
+            scan_numbers(hist, counts, n_bins, missing, missing_bin, facts, rules, (prefix, gains), out)
+
+
+@kernel
+def expand(data, packed, nodes, rules, constraints, work, small, large, first, last):  # OUT: work
+    """Histograms and best splits of two siblings for units first .. last - 1.
+
+    The rows of `small` are visited; the histogram of `large`, which still holds the parent's, is reduced by them.
+    large = -1: one node alone (the root).  A node that may not be split needs no scan.
+    """
+    prefix, gains = np.empty(work.hist.shape[2], np.int64), np.empty(work.hist.shape[2] + 1)
+    order = np.empty(work.hist.shape[2] + 1, np.int64)
+    start, stop = nodes.start[small], nodes.stop[small]
+    slot = nodes.slot[small]
+    scan_large = large >= 0 and may_split(nodes, large, rules)
+    everything = large < 0 and stop - start == packed.shape[0]
+    for unit in range(first, last):
+        place = slice(unit * WIDTH, unit * WIDTH + WIDTH)
+        hist = work.hist[slot, place]
+        hist[:] = 0
+        if everything:
+            add_all_rows(data.words[unit], packed, start, stop, hist)
+        else:
+            add_rows(data.words[unit], packed, work.rows, start, stop, hist)
+        if nodes.counted[small]:
+            work.counts[slot, place] = 0
+            count_rows(data.words[unit], work.rows, start, stop, work.counts[slot, place])
+        if scan_large:
+            work.hist[nodes.slot[large], place] -= hist
+            if nodes.counted[large] == 1:
+                work.counts[nodes.slot[large], place] -= work.counts[slot, place]
+            elif nodes.counted[large] == 2:  # the parent had no counts: visit its rows
+                work.counts[nodes.slot[large], place] = 0
+                count_rows(
+                    data.words[unit], work.rows, nodes.start[large], nodes.stop[large], work.counts[nodes.slot[large], place]
+                )
+            scan_unit(data, nodes, large, 1, unit, rules, constraints, work, prefix, gains, order)
+        if may_split(nodes, small, rules):
+            scan_unit(data, nodes, small, 0, unit, rules, constraints, work, prefix, gains, order)
+
+
+@kernel
+def recount(data, nodes, node, rules, constraints, work):  # OUT: nodes, work
+    """The best split left too few rows on a side: count rows exactly and look for the best split again."""
+    prefix, gains = np.empty(work.hist.shape[2], np.int64), np.empty(work.hist.shape[2] + 1)
+    order = np.empty(work.hist.shape[2] + 1, np.int64)
+    slot = nodes.slot[node]
+    nodes.counted[node] = 1
+    for f in range(data.n_bins.shape[0]):
+        work.allowed[0, f] = np.uint8(1)
+    if constraints.groups.shape[0] > 0 or rules.feature_share < 1.0:
+        open_features(nodes, node, rules, constraints, work, work.allowed[0])
+    for unit in range(data.words.shape[0]):
+        place = slice(unit * WIDTH, unit * WIDTH + WIDTH)
+        work.counts[slot, place] = 0
+        count_rows(data.words[unit], work.rows, nodes.start[node], nodes.stop[node], work.counts[slot, place])
+        scan_unit(data, nodes, node, 0, unit, rules, constraints, work, prefix, gains, order)
+    settle(nodes, node, 0, rules, work)
+
+
+@kernel
+def settle(nodes, node, side, rules, work):  # OUT: nodes, work
+    """Choose among the features' splits; the node becomes open, or stays a leaf and gives its histogram back."""
+    best, feature = 0.0, -1
+    for f in range(work.found_gain.shape[1]):
+        if work.found_gain[side, f] > best:
+            best, feature = work.found_gain[side, f], f
+    if feature < 0:
+        release(nodes, node, work)
+        return
+    nodes.gain[node], nodes.feature[node] = best, feature
+    nodes.bin[node], nodes.missing_left[node] = work.found_bin[side, feature], work.found_missing[side, feature]
+    nodes.left_packed[node] = work.found_left[side, feature]
+    for j in range(8):
+        nodes.chosen[node, j] = work.found_chosen[side, feature, j]
+    push(nodes, node, rules, work)
+
+
+@kernel
+def release(nodes, node, work):  # OUT: nodes, work
+    if nodes.slot[node] >= 0:
+        work.free[work.state[N_FREE]] = nodes.slot[node]
+        work.state[N_FREE] += 1
+        nodes.slot[node] = -1
+    nodes.feature[node] = -1
+
+
+@kernel
+def take_slot(work):  # OUT: work
+    work.state[N_FREE] -= 1
+    return work.free[work.state[N_FREE]]
+
+
+@kernel
+def new_node(nodes, work, parent, start, stop, packed):  # OUT: nodes, work
+    node = work.state[N_NODES]
+    work.state[N_NODES] += 1
+    nodes.start[node], nodes.stop[node], nodes.packed[node] = start, stop, packed
+    nodes.feature[node], nodes.slot[node], nodes.left[node], nodes.right[node] = -1, -1, -1, -1
+    nodes.gain[node], nodes.counted[node] = 0.0, 0
+    nodes.depth[node] = nodes.depth[parent] + 1 if parent >= 0 else 0
+    nodes.lower[node] = nodes.lower[parent] if parent >= 0 else -np.inf
+    nodes.upper[node] = nodes.upper[parent] if parent >= 0 else np.inf
+    return node
+
+
+@kernel
+def plant(nodes, rules, constraints, work, n_rows, packed):  # OUT: nodes, work
+    """Start a tree: the root holds all rows.  Returns whether it may be split."""
+    work.state[:4] = 0
+    n_slots = work.hist.shape[0]
+    for slot in range(n_slots):
+        work.free[slot] = n_slots - 1 - slot
+    work.state[N_FREE] = n_slots
+    root = new_node(nodes, work, -1, 0, n_rows, packed)
+    nodes.groups[root] = 1
+    work.state[N_LEAVES] = 1
+    if not may_split(nodes, root, rules) or rules.max_leaves < 2:
+        return False
+    nodes.slot[root] = take_slot(work)
+    nodes.counted[root] = np.uint8(rules.hessian_counts == 0 and n_rows <= COUNT_ROWS)
+    open_features(nodes, root, rules, constraints, work, work.allowed[0])
+    return True
+
+
+@kernel
+def bound_children(nodes, node, rules, monotone):  # OUT: nodes
+    """Values of the two sides stay on their side of the middle when the split is monotone."""
+    if monotone == 0:
+        return
+    left, right = nodes.left[node], nodes.right[node]
+    lower, upper = nodes.lower[node], nodes.upper[node]
+    low = node_value(nodes.packed[left], rules, lower, upper)
+    high = node_value(nodes.packed[right], rules, lower, upper)
+    middle = 0.5 * (low + high)
+    if monotone > 0:
+        nodes.upper[left], nodes.lower[right] = middle, middle
+    else:
+        nodes.lower[left], nodes.upper[right] = middle, middle
+
+
+@kernel
+def branch(nodes, node, n_left, rules, constraints, work):  # OUT: nodes, work
+    """Make the children of a node whose rows are partitioned.
+
+    Returns (small, large) to expand, (-1, -1) if there is nothing to evaluate, (-2, -2) if a side has too few rows.
+    """
+    start, stop = nodes.start[node], nodes.stop[node]
+    n_right = stop - start - n_left
+    if n_left < rules.min_samples or n_right < rules.min_samples:
+        return -2, -2
+    total, left_sum, feature = nodes.packed[node], nodes.left_packed[node], nodes.feature[node]
+    left = new_node(nodes, work, node, start, start + n_left, left_sum)
+    right = new_node(nodes, work, node, start + n_left, stop, total - left_sum)
+    nodes.left[node], nodes.right[node] = left, right
+    if constraints.monotone[feature] != 0:
+        bound_children(nodes, node, rules, constraints.monotone[feature])
+    for g in range(constraints.groups.shape[0]):
+        still = nodes.groups[node, g] & constraints.groups[g, feature]
+        nodes.groups[left, g], nodes.groups[right, g] = still, still
+    work.state[N_LEAVES] += 1
+    full = work.state[N_LEAVES] >= rules.max_leaves
+    if full or not (may_split(nodes, left, rules) or may_split(nodes, right, rules)):
+        release(nodes, node, work)
+        nodes.feature[node] = feature
+        return -1, -1
+    small, large = (left, right) if n_left <= n_right else (right, left)
+    nodes.slot[large], nodes.slot[small] = nodes.slot[node], take_slot(work)
+    nodes.slot[node] = -1
+    if not rules.hessian_counts:
+        inherited = nodes.counted[node] > 0
+        nodes.counted[small] = np.uint8(inherited or nodes.stop[small] - nodes.start[small] <= COUNT_ROWS)
+        if inherited:
+            nodes.counted[large] = 1
+        elif nodes.stop[large] - nodes.start[large] <= COUNT_ROWS:
+            nodes.counted[large] = 2
+    open_features(nodes, small, rules, constraints, work, work.allowed[0])
+    open_features(nodes, large, rules, constraints, work, work.allowed[1])
+    return small, large
+
+
+@kernel
+def finish(nodes, small, large, rules, work):  # OUT: nodes, work
+    """After `expand` of all units: choose the best split of each of the two nodes (the left one first)."""
+    for node in range(min(small, large) if large >= 0 else small, max(small, large) + 1):
+        if may_split(nodes, node, rules):
+            settle(nodes, node, 0 if node == small else 1, rules, work)
+        else:
+            release(nodes, node, work)
+
+
+@kernel
+def advance(data, packed, nodes, rules, constraints, work, serial_cost):  # OUT: nodes, work
+    """Split open nodes until there is none (returns -1), or one whose cost exceeds `serial_cost` (returns it)."""
+    n_units = data.words.shape[0]
+    per_row = 2.0 + n_units
+    fixed = 8.0 * n_units * work.hist.shape[2]
+    while work.state[N_OPEN] > 0 and work.state[N_LEAVES] < rules.max_leaves:
+        node = pop(work)
+        start, stop = nodes.start[node], nodes.stop[node]
+        if (stop - start) * per_row + fixed > serial_cost:
+            return node
+        n_left = split_rows(data, nodes, node, work.rows, start, stop, work.rows[start:stop], work.scratch[0])
+        work.rows[start + n_left : stop] = work.scratch[0, : stop - start - n_left]
+        small, large = branch(nodes, node, n_left, rules, constraints, work)
+        if small == -2:
+            recount(data, nodes, node, rules, constraints, work)
+        elif small >= 0:
+            expand(data, packed, nodes, rules, constraints, work, small, large, 0, n_units)
+            finish(nodes, small, large, rules, work)
+    return -1

@@ -1,0 +1,127 @@
+"""Passes over the rows between two trees: derivatives of the loss, their quantisation, sums over leaves, the update."""
+
+import math
+
+import numpy as np
+
+from hyperplan._core.jit import fast_kernel, kernel
+from hyperplan._math._loss_kernels import LOG_LOSS, SQUARED, loss_curvature, loss_slope, loss_value
+
+
+@kernel
+def fill_derivatives(code, parameter, y, raw, weight, start, stop, gradient, hessian, sums):
+    # OUT: gradient, hessian, sums
+    """Weighted derivatives of loss(y, raw) for rows start .. stop - 1; sums = (sum |gradient|, sum hessian).
+
+    weight and hessian may be empty: all weights 1, hessian constant (1).
+    """
+    weighted, curved = weight.shape[0] > 0, hessian.shape[0] > 0
+    total_g, total_h = 0.0, 0.0
+    for i in range(start, stop):
+        w = weight[i] if weighted else 1.0
+        if code == LOG_LOSS:
+            p = 1.0 / (1.0 + math.exp(-raw[i]))
+            g, h = w * (p - y[i]), w * p * (1.0 - p)
+        elif code == SQUARED:
+            g, h = w * (raw[i] - y[i]), w
+        else:
+            g, h = w * loss_slope(code, parameter, y[i], raw[i]), w * loss_curvature(code, parameter, y[i], raw[i])
+        gradient[i] = g
+        total_g += abs(g)
+        if curved:
+            hessian[i] = h
+            total_h += h
+    sums[0], sums[1] = total_g, total_h
+
+
+@kernel
+def fill_softmax(codes, raw, weight, start, stop, gradient, hessian, sums):  # OUT: gradient, hessian, sums
+    # raw, gradient, hessian: (n_classes, n_samples), C order.  sums: (n_classes, 2)
+    weighted, n_classes = weight.shape[0] > 0, raw.shape[0]
+    sums[:] = 0.0
+    for i in range(start, stop):
+        w = weight[i] if weighted else 1.0
+        top = raw[0, i]
+        for c in range(1, n_classes):
+            top = max(top, raw[c, i])
+        total = 0.0
+        for c in range(n_classes):
+            total += math.exp(raw[c, i] - top)
+        for c in range(n_classes):
+            p = math.exp(raw[c, i] - top) / total
+            g, h = w * (p - (1.0 if codes[i] == c else 0.0)), w * p * (1.0 - p)
+            gradient[c, i], hessian[c, i] = g, h
+            sums[c, 0] += abs(g)
+            sums[c, 1] += h
+
+
+@kernel
+def loss_sum(code, parameter, y, raw, weight, start, stop):
+    """Weighted sum of the loss over rows start .. stop - 1; weight may be empty."""
+    weighted, total = weight.shape[0] > 0, 0.0
+    for i in range(start, stop):
+        total += (weight[i] if weighted else 1.0) * loss_value(code, parameter, y[i], raw[i])
+    return total
+
+
+@kernel
+def softmax_loss_sum(codes, raw, weight, start, stop):
+    # raw: (n_classes, n_samples)
+    weighted, result = weight.shape[0] > 0, 0.0
+    for i in range(start, stop):
+        top = raw[0, i]
+        for c in range(1, raw.shape[0]):
+            top = max(top, raw[c, i])
+        total = 0.0
+        for c in range(raw.shape[0]):
+            total += math.exp(raw[c, i] - top)
+        result += (weight[i] if weighted else 1.0) * (top + math.log(total) - raw[np.int64(codes[i]), i])
+    return result
+
+
+@fast_kernel
+def quantise(gradient, hessian, g_scale, h_scale, start, stop, packed):  # OUT: packed
+    """``packed = (round(gradient g_scale) << 32) + round(hessian h_scale)``; an empty hessian means 1 for every row.
+
+    Returns the sum of packed.  |gradient| g_scale must stay below 2^31 and hessian h_scale >= 0.
+    """
+    total = np.int64(0)
+    if hessian.shape[0] == 0:
+        for i in range(start, stop):
+            value = (np.int64(np.int32(np.rint(gradient[i] * g_scale))) << 32) + 1
+            packed[i] = value
+            total += value
+        return total
+    for i in range(start, stop):
+        g = np.int64(np.int32(np.rint(gradient[i] * g_scale)))
+        value = (g << 32) + np.int64(np.int32(np.rint(hessian[i] * h_scale)))
+        packed[i] = value
+        total += value
+    return total
+
+
+@kernel
+def sum_leaves(rows, bounds, gradient, hessian, start, stop, sums):  # OUT: sums
+    """Sums of derivatives over rows[start:stop] by leaf; leaf j holds rows[bounds[j]:bounds[j + 1]]. sums: (n, 2)."""
+    curved = hessian.shape[0] > 0
+    for leaf in range(bounds.shape[0] - 1):
+        first, last = max(start, bounds[leaf]), min(stop, bounds[leaf + 1])
+        g, h = 0.0, 0.0
+        if curved:
+            for i in range(first, last):
+                g += gradient[rows[i]]
+                h += hessian[rows[i]]
+        else:
+            for i in range(first, last):
+                g += gradient[rows[i]]
+            h = float(max(last - first, 0))
+        sums[leaf, 0], sums[leaf, 1] = g, h
+
+
+@kernel
+def add_leaves(rows, bounds, values, start, stop, raw):  # OUT: raw
+    """``raw[rows[i]] += values[leaf of i]`` for i in start .. stop - 1."""
+    for leaf in range(bounds.shape[0] - 1):
+        value = values[leaf]
+        for i in range(max(start, bounds[leaf]), min(stop, bounds[leaf + 1])):
+            raw[rows[i]] += value

@@ -1,0 +1,237 @@
+"""Histograms of packed gradients, and the best split of a histogram.
+
+A row carries one int64, ``(gradient << 32) + hessian``, both integers: one addition updates both sums, and integer
+sums are exact, so that neither the order of the rows nor the cut into tasks can change a bit.  Sums of a node fit in
+their half by the choice of the scale (`quantise`).  Bins come four features to a word, see `_binning_kernels`.
+
+A split is described by (gain, bin, missing_left, left): rows with a bin <= `bin` go left, `left` is their packed sum.
+Gains are in quantised units, ``G_l^2 / (H_l + l2) + G_r^2 / (H_r + l2) - G^2 / (H + l2)``.
+"""
+
+import numpy as np
+
+from hyperplan._core.jit import kernel
+
+HESSIAN = np.int64(0xFFFFFFFF)
+TINY = 1e-15  # keeps 0 / 0 away when there is neither curvature nor penalty
+ROUNDING = 1e-12  # gains below this part of the terms they come from are rounding errors
+
+
+@kernel
+def add_all_rows(words, packed, start, stop, hist):  # OUT: hist
+    # words: (n_samples,) uint32 of one unit; hist: (4, n_bins) int64, C order
+    h0, h1, h2, h3 = hist[0], hist[1], hist[2], hist[3]
+    byte = np.uint32(255)
+    for i in range(start, stop):
+        value, word = packed[i], words[i]
+        h0[word & byte] += value
+        h1[(word >> np.uint32(8)) & byte] += value
+        h2[(word >> np.uint32(16)) & byte] += value
+        h3[word >> np.uint32(24)] += value
+
+
+@kernel
+def add_rows(words, packed, rows, start, stop, hist):  # OUT: hist
+    # like add_all_rows for rows[start:stop]
+    h0, h1, h2, h3 = hist[0], hist[1], hist[2], hist[3]
+    byte = np.uint32(255)
+    for i in range(start, stop):
+        row = rows[i]
+        value, word = packed[row], words[row]
+        h0[word & byte] += value
+        h1[(word >> np.uint32(8)) & byte] += value
+        h2[(word >> np.uint32(16)) & byte] += value
+        h3[word >> np.uint32(24)] += value
+
+
+@kernel
+def count_rows(words, rows, start, stop, counts):  # OUT: counts
+    # counts: (4, n_bins) int32: how many of rows[start:stop] fall into each bin
+    h0, h1, h2, h3 = counts[0], counts[1], counts[2], counts[3]
+    byte = np.uint32(255)
+    for i in range(start, stop):
+        word = words[rows[i]]
+        h0[word & byte] += 1
+        h1[(word >> np.uint32(8)) & byte] += 1
+        h2[(word >> np.uint32(16)) & byte] += 1
+        h3[word >> np.uint32(24)] += 1
+
+
+@kernel
+def clamp(value, lower, upper):
+    return min(max(value, lower), upper)
+
+
+@kernel
+def node_value(packed, rules, lower, upper):
+    """``-G / (H + l2)`` in quantised units, within the bounds that monotone ancestors impose."""
+    return clamp(-np.float64(packed >> 32) / (np.float64(packed & HESSIAN) + rules.l2 + TINY), lower, upper)
+
+
+@kernel
+def bounded_gain(left, right, parent_loss, rules, monotone, lower, upper):
+    """Gain when leaf values are bounded or must increase (monotone = 1) or decrease (-1) from left to right; -1: no."""
+    low, high = node_value(left, rules, lower, upper), node_value(right, rules, lower, upper)
+    if (monotone > 0 and low > high) or (monotone < 0 and low < high):
+        return -1.0
+    loss_left = low * np.float64(left >> 32)
+    loss_right = high * np.float64(right >> 32)
+    if loss_left + loss_right + ROUNDING * (abs(loss_left) + abs(loss_right)) >= parent_loss:
+        return -1.0
+    return parent_loss - loss_left - loss_right
+
+
+@kernel
+def fill_gains(prefix, n, total, rules, gains):  # OUT: gains
+    """Children's terms of the gain when the left sums are prefix[:n]; -1 where a child has too little hessian."""
+    g_total, h_total = np.float64(np.int32(total >> 32)), np.float64(total & HESSIAN)
+    l2, least = rules.l2 + TINY, rules.min_hessian
+    for b in range(n):
+        g = np.float64(np.int32(prefix[b] >> 32))
+        h = np.float64(prefix[b] & HESSIAN)
+        g_right, h_right = g_total - g, h_total - h
+        a, c = h + l2, h_right + l2
+        gain = (g * g * c + g_right * g_right * a) / (a * c)
+        gains[b] = gain if (h >= least) & (h_right >= least) else -1.0
+
+
+@kernel
+def drop_small(counts, n, missing, n_rows, rules, gains):  # OUT: gains
+    """-1 where a child would have fewer than min_samples rows; `missing` rows go left with the first bins."""
+    left = missing
+    for b in range(n):
+        left += counts[b]
+        if left < rules.min_samples or n_rows - left < rules.min_samples:
+            gains[b] = -1.0
+
+
+@kernel
+def scan_numbers(hist, counts, n_bins, has_missing, missing_bin, node, rules, work, out):  # OUT: work, out
+    """Best split of one numerical feature without constraints.
+
+    node: (packed, n_rows, counted, lower, upper); counts are used when `counted`.  work: (prefix, gains).
+    out: (gain, bin, missing_left, left), one entry each.
+    """
+    total, n_rows, counted = node[0], node[1], node[2]
+    prefix, gains = work
+    gain_out, bin_out, missing_out, left_out = out
+    g, h = np.float64(total >> 32), np.float64(total & HESSIAN)
+    parent = g * g / (h + rules.l2 + TINY)
+    best, best_bin, best_missing = parent * (1.0 + ROUNDING) + rules.min_gain, -1, 0
+    best_left = np.int64(0)
+    n = n_bins - 1 + has_missing
+    running = np.int64(0)
+    for b in range(n):
+        running += hist[b]
+        prefix[b] = running
+    fill_gains(prefix, n, total, rules, gains)
+    if counted:
+        drop_small(counts, n, np.int64(0), n_rows, rules, gains)
+    for b in range(n):
+        if gains[b] > best:
+            best, best_bin = gains[b], b
+    if best_bin >= 0:
+        best_left = prefix[best_bin]
+    if has_missing:
+        for b in range(n_bins - 1):
+            prefix[b] += hist[missing_bin]
+        fill_gains(prefix, n_bins - 1, total, rules, gains)
+        if counted:
+            drop_small(counts, n_bins - 1, np.int64(counts[missing_bin]), n_rows, rules, gains)
+        for b in range(n_bins - 2, -1, -1):
+            if gains[b] > best:
+                best, best_bin, best_missing, best_left = gains[b], b, 1, prefix[b]
+    gain_out[0] = best - parent if best_bin >= 0 else -1.0
+    bin_out[0], missing_out[0], left_out[0] = best_bin, best_missing, best_left
+
+
+@kernel
+def scan_bounded(hist, counts, n_bins, has_missing, missing_bin, node, rules, monotone, out):  # OUT: out
+    """`scan_numbers` when values are bounded or must be monotone."""
+    total, n_rows, counted, lower, upper = node
+    gain_out, bin_out, missing_out, left_out = out
+    parent = node_value(total, rules, lower, upper) * np.float64(total >> 32)
+    best = rules.min_gain
+    gain_out[0], bin_out[0], missing_out[0], left_out[0] = -1.0, -1, 0, 0
+    for missing_left in range(1 + has_missing):
+        left = hist[missing_bin] if missing_left else np.int64(0)
+        n_left = np.int64(counts[missing_bin]) if missing_left and counted else np.int64(0)
+        for b in range(n_bins - 1 + (has_missing if not missing_left else 0)):
+            left += hist[b]
+            right = total - left
+            if counted:
+                n_left += counts[b]
+                if n_left < rules.min_samples or n_rows - n_left < rules.min_samples:
+                    continue
+            if (left & HESSIAN) < rules.min_hessian or (right & HESSIAN) < rules.min_hessian:
+                continue
+            gain = bounded_gain(left, right, parent, rules, monotone, lower, upper)
+            if gain > best:
+                best = gain
+                gain_out[0], bin_out[0], missing_out[0], left_out[0] = gain, b, missing_left, left
+
+
+@kernel
+def sort_categories(hist, n_bins, has_missing, missing_bin, node, rules, keys, order):  # OUT: keys, order
+    """Categories with enough rows by increasing ``G / (H + smoothing)``; returns how many (insertion by binary search)."""
+    total, n_rows = node[0], node[1]
+    factor = np.float64(n_rows) / max(np.float64(total & HESSIAN), TINY)
+    used = 0
+    for position in range(n_bins + has_missing):
+        b = position if position < n_bins else missing_bin
+        h = np.float64(hist[b] & HESSIAN)
+        if h * factor < rules.category_support:
+            continue
+        key = np.float64(hist[b] >> 32) / (h + rules.category_smoothing)
+        low, high = 0, used
+        while low < high:
+            middle = (low + high) // 2
+            if keys[middle] <= key:
+                low = middle + 1
+            else:
+                high = middle
+        for j in range(used, low, -1):
+            keys[j], order[j] = keys[j - 1], order[j - 1]
+        keys[low], order[low] = key, b
+        used += 1
+    return used
+
+
+@kernel
+def scan_categories(hist, counts, n_bins, has_missing, missing_bin, node, rules, monotone, work, out, chosen):
+    # OUT: work, out, chosen
+    """Best set of categories to send left, among prefixes and suffixes of their order by mean gradient.
+
+    chosen: (8,) uint32, bit b is set when bin b goes left.  Categories with few rows go right.
+    """
+    total, n_rows, counted, lower, upper = node
+    gain_out, bin_out, missing_out, left_out = out
+    keys, order = work
+    gain_out[0], bin_out[0], missing_out[0], left_out[0] = -1.0, -1, 0, 0
+    used = sort_categories(hist, n_bins, has_missing, missing_bin, node, rules, keys, order)
+    if used < 2:
+        return
+    parent = node_value(total, rules, lower, upper) * np.float64(total >> 32)
+    best, best_length, best_from_end = rules.min_gain, 0, 0
+    for from_end in range(2):
+        left, n_left = np.int64(0), np.int64(0)
+        for i in range((used + 1) // 2 - from_end):
+            b = order[used - 1 - i] if from_end else order[i]
+            left += hist[b]
+            right = total - left
+            if counted:
+                n_left += counts[b]
+                if n_left < rules.min_samples or n_rows - n_left < rules.min_samples:
+                    continue
+            if (left & HESSIAN) < rules.min_hessian or (right & HESSIAN) < rules.min_hessian:
+                continue
+            gain = bounded_gain(left, right, parent, rules, monotone, lower, upper)
+            if gain > best:
+                best, best_length, best_from_end = gain, i + 1, from_end
+                gain_out[0], bin_out[0], left_out[0] = gain, 0, left
+    chosen[:] = 0
+    for i in range(best_length):
+        b = order[used - 1 - i] if best_from_end else order[i]
+        chosen[b >> 5] |= np.uint32(1) << np.uint32(b & 31)
+        if b == missing_bin:
+            missing_out[0] = 1

@@ -1,0 +1,176 @@
+"""Columns cut into at most 255 bins by quantiles.
+
+``bin(x) <= b`` if and only if ``x <= edges[b]``: a split on bins is a split on values, so that trees grown on bins
+predict from raw values without loss.  A feature with few distinct values has an edge half-way between any two
+neighbours; others have edges at equidistant quantiles of (at most 200 000) sampled rows.  One bin, the last, is
+kept for missing values in all features.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hyperplan._core.parallel import spans, thread_map
+from hyperplan._trees import _binning_kernels as k
+
+SAMPLE = 200_000  # rows that quantiles are computed from
+ROWS = 16_384  # rows binned by one task
+TABLE = 256  # edges of a feature, padded with +inf
+LARGEST_EDGE = 1e300  # an infinite edge could not tell +inf from finite values
+
+
+class BinMap(NamedTuple):
+    """How values become bins: what `bin_rows` needs.
+
+    Attributes
+    ----------
+    edges : ndarray of shape (n_features, 256), float64
+        Upper ends of the bins in increasing order, then +inf.
+    n_bins : ndarray of shape (n_features,), int64
+        Bins in use, the one for missing values not counted; categories for a categorical feature.
+    limits : ndarray of shape (n_features,), float64
+        Larger values count as missing: unknown categories; +inf for numbers.
+    categorical : ndarray of shape (n_features,), uint8
+        1 where values are codes 0, 1, ... of categories.
+    missing_bin : int
+        The bin of missing values (and of unknown categories), larger than all others.
+    """
+
+    edges: np.ndarray
+    n_bins: np.ndarray
+    limits: np.ndarray
+    categorical: np.ndarray
+    missing_bin: int
+
+
+class BinnedData(NamedTuple):
+    """Rows as bins; `words[u, i]` holds features 4u .. 4u + 3 of row i, lowest byte first.
+
+    Attributes
+    ----------
+    words : ndarray of shape (ceil(n_features / 4), n_samples), uint32
+        The bins.
+    n_bins, categorical, missing_bin :
+        See `BinMap`.
+    has_missing : ndarray of shape (n_features,), uint8
+        1 where a feature has missing values in these rows.
+    """
+
+    words: np.ndarray
+    n_bins: np.ndarray
+    categorical: np.ndarray
+    has_missing: np.ndarray
+    missing_bin: int
+
+    @property
+    def n_samples(self) -> int:
+        return self.words.shape[1]
+
+    @property
+    def n_features(self) -> int:
+        return self.n_bins.shape[0]
+
+    def column(self, feature) -> np.ndarray:
+        """Bins of one feature (uint8)."""
+        shift = np.uint32(8 * (feature % k.WIDTH))
+        return ((self.words[feature // k.WIDTH] >> shift) & np.uint32(255)).astype(np.uint8)
+
+
+def quantile_edges(values, max_bins, weight=None) -> np.ndarray:
+    """Increasing edges of at most `max_bins` bins of finite `values`, which are sorted in place when unweighted."""
+    if weight is None:
+        values.sort()
+        ordered, cumulated = values, None
+    else:
+        kept = np.flatnonzero(weight > 0)
+        order = kept[np.argsort(values[kept], kind="stable")]
+        ordered, cumulated = values[order], np.cumsum(weight[order])
+    new = np.empty(ordered.shape[0], dtype=bool)
+    new[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    if np.count_nonzero(new) <= max_bins:
+        distinct = ordered[new]
+        with np.errstate(over="ignore"):
+            edges = distinct[:-1] + (distinct[1:] - distinct[:-1]) / 2
+        wrong = ~(np.isfinite(edges) & (edges < distinct[1:]))
+        edges = np.where(wrong, distinct[:-1], edges)  # neighbours too far apart, or too close, for a midpoint
+    else:
+        edges = _averaged_quantiles(ordered, cumulated, np.arange(1, max_bins) / max_bins)
+    return np.unique(np.clip(edges, -LARGEST_EDGE, LARGEST_EDGE))
+
+
+def _averaged_quantiles(ordered, cumulated, levels):
+    """Inverse of the empirical distribution function, averaged where it is flat."""
+    n = ordered.shape[0]
+    if cumulated is None:
+        position = levels * n
+        low = np.ceil(position - 1e-9).astype(np.intp) - 1
+        flat = np.abs(position - np.rint(position)) < 1e-9
+    else:
+        target = levels * cumulated[-1]
+        low = np.searchsorted(cumulated, target - 1e-12 * cumulated[-1])
+        flat = np.abs(cumulated[np.minimum(low, n - 1)] - target) <= 1e-12 * cumulated[-1]
+    low = np.clip(low, 0, n - 1)
+    high = np.minimum(low + flat, n - 1)
+    return ordered[low] / 2 + ordered[high] / 2
+
+
+def fit_bins(X, max_bins=255, *, rows=None, weight=None, categories=None) -> BinMap:
+    """Edges of every feature.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features), float32 or float64, any order
+        Values; NaN is missing.
+    max_bins : int, at most 255
+        Bins of a feature without the one for missing values.
+    rows : ndarray of integers, default=None
+        Rows to look at; None means all.
+    weight : ndarray, default=None
+        Weights of these rows (quantiles of the weighted distribution).
+    categories : sequence of int or None, default=None
+        Number of categories where a feature is categorical (values are codes), else None.
+
+    Returns
+    -------
+    bin_map : BinMap
+        The edges.
+    """
+    n_features = X.shape[1]
+    rows = np.arange(X.shape[0]) if rows is None else rows
+    categories = [None] * n_features if categories is None else categories
+    edges = np.full((n_features, TABLE), np.inf)
+    n_bins = np.ones(n_features, dtype=np.int64)
+    limits = np.full(n_features, np.inf)
+
+    def one_feature(feature):
+        if categories[feature] is not None:
+            n_bins[feature] = categories[feature]
+            limits[feature] = categories[feature] - 0.5
+            edges[feature, : categories[feature]] = np.arange(categories[feature]) + 0.5
+            return
+        values = np.empty(rows.shape[0] + 1)
+        count = k.gather_column(X, rows, feature, values)
+        kept = None if weight is None else weight[~np.isnan(np.asarray(X[rows, feature], dtype=np.float64))]
+        if count:
+            found = quantile_edges(values[:count], max_bins, kept)
+            edges[feature, : found.shape[0]] = found
+            n_bins[feature] = found.shape[0] + 1
+
+    thread_map(one_feature, range(n_features))
+    categorical = np.array([count is not None for count in categories], dtype=np.uint8)
+    return BinMap(edges, n_bins, limits, categorical, int(n_bins.max(initial=1)))
+
+
+def bin_rows(X, bin_map: BinMap) -> BinnedData:
+    """The bins of X (n_samples, n_features): float32 or float64 in any order, not copied."""
+    n_samples, n_features = X.shape
+    words = np.empty((-(-n_features // k.WIDTH), n_samples), dtype=np.uint32)
+    marks = np.zeros((-(-n_samples // ROWS) or 1, n_features), dtype=np.uint8)
+
+    def one_span(rows):
+        k.fill_words(X, bin_map.edges, bin_map.limits, bin_map.missing_bin, rows.start, rows.stop, words)
+        k.mark_missing(words, bin_map.missing_bin, n_features, rows.start, rows.stop, marks[rows.start // ROWS])
+
+    thread_map(one_span, spans(n_samples, ROWS))
+    return BinnedData(words, bin_map.n_bins, bin_map.categorical, marks.max(axis=0), bin_map.missing_bin)

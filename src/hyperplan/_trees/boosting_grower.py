@@ -1,0 +1,246 @@
+"""Grows trees on binned rows to second-order statistics (gradients and hessians).
+
+For leaf values w the loss drops, to second order, by ``-sum_j (G_j w_j + (H_j + lambda) w_j^2 / 2)``, which the leaf
+value ``-G_j / (H_j + lambda)`` maximises; a split gains
+``(G_l^2 / (H_l + lambda) + G_r^2 / (H_r + lambda) - G^2 / (H + lambda)) / 2 - beta``.
+
+Splits are chosen on integers (`quantise`), whose sums are exact; leaf values come from the float sums of the leaf.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from hyperplan._core.memory import require_memory
+from hyperplan._core.parallel import effective_n_jobs, spans, thread_map
+from hyperplan._trees import _boosting_kernels as k
+from hyperplan._trees import _boosting_loss_kernels as passes
+from hyperplan._trees.binning import BinnedData
+from hyperplan._trees.histogram import (
+    UNLIMITED,
+    Constraints,
+    GrowthOptions,
+    Rules,
+    make_nodes,
+    make_workspace,
+    node_capacity,
+)
+
+ROWS = 65_536  # rows of one task in passes over rows
+PARTITION_ROWS = 32_768  # rows of one task when a node is partitioned
+SERIAL_COST = 300_000.0  # nanoseconds, roughly: cheaper nodes are not worth threads
+RANGE = 2**31 - 2  # sums of quantised derivatives stay below
+CATEGORY_SUPPORT = 10.0  # rows a category needs to take part in a split; also smooths its mean
+
+
+class Tree(NamedTuple):
+    """A grown tree; node 0 is the root, children follow their parent, leaves have left = -1."""
+
+    feature: np.ndarray  # int32
+    bin: np.ndarray  # int32: bins <= this go left
+    missing_left: np.ndarray  # uint8
+    chosen: np.ndarray  # (n_nodes, 8) uint32: bins that go left, for categorical features
+    left: np.ndarray  # int32
+    right: np.ndarray  # int32
+    value: np.ndarray  # float64: contribution to the raw prediction (learning rate included)
+    gain: np.ndarray  # float64: twice the drop of the second-order objective by the split, without the leaf cost
+    count: np.ndarray  # int64: training rows
+    hessian: np.ndarray  # float64: their sum of hessians
+    depth: np.ndarray  # int32
+
+    @property
+    def n_leaves(self) -> int:
+        return int(np.count_nonzero(self.left < 0))
+
+
+class Leaves(NamedTuple):
+    """Where the training rows ended: leaf j is node `node[j]` and holds ``rows[bounds[j]:bounds[j + 1]]``."""
+
+    node: np.ndarray
+    bounds: np.ndarray
+    sums: np.ndarray  # (n_leaves, 2): exact sums of gradients and hessians
+    lower: np.ndarray
+    upper: np.ndarray
+
+
+class Grower:
+    """Grows one tree after another on the same rows, reusing all memory.
+
+    Parameters
+    ----------
+    data : BinnedData
+        Training rows.
+    options : GrowthOptions
+        Shape of the trees.
+    constraints : Constraints
+        Monotone and interaction constraints.
+    constant_hessian : bool
+        Whether every row's hessian is 1.
+    """
+
+    def __init__(self, data: BinnedData, options: GrowthOptions, constraints: Constraints, constant_hessian: bool):
+        self.data, self.options, self.constraints = data, options, constraints
+        self.constant_hessian = constant_hessian
+        n, n_bins = data.n_samples, data.missing_bin + 1
+        capacity = node_capacity(n, options)
+        self.order = {"leaf": 0, "level": 1}[options.growth] if options.max_leaves < UNLIMITED else 2
+        slots = min(capacity, math.ceil(math.log2(n + 1)) + 3) if self.order == 2 else (capacity + 1) // 2 + 1
+        bytes_each = data.words.shape[0] * k.WIDTH * n_bins * (8 if constant_hessian else 12)
+        require_memory(slots * bytes_each, "histograms of the open leaves", "lower max_leaf_nodes or max_bins")
+        self.nodes = make_nodes(capacity, constraints.groups.shape[0])
+        self.work = make_workspace(n, data.n_features, n_bins, slots, capacity, not constant_hessian)
+        self.packed = np.empty(n, np.int64)
+
+    def grow(self, gradient, hessian, sums, rows=None, seed=0) -> Leaves:
+        """Grow a tree; `sums` = (sum |gradient|, sum hessian) over `rows` (all when None)."""
+        data, nodes, work = self.data, self.nodes, self.work
+        n_rows = data.n_samples if rows is None else rows.shape[0]
+        self.scales = g_scale, h_scale = self._scales(sums, n_rows)
+        self.rules = rules = self._rules(g_scale, h_scale)
+        work.seed[0] = seed
+        total = self._quantise(gradient, hessian, rows)
+        work.rows[:n_rows] = np.arange(n_rows, dtype=np.uint32) if rows is None else rows
+        parallel = effective_n_jobs() > 1
+        if k.plant(nodes, rules, self.constraints, work, n_rows, total):
+            self._expand(0, -1, parallel and n_rows * (2 + data.words.shape[0]) > SERIAL_COST)
+            limit = SERIAL_COST if parallel else np.inf
+            while (node := k.advance(data, self.packed, nodes, rules, self.constraints, work, limit)) >= 0:
+                self._split_large(node)
+        return self._leaves(gradient, hessian)
+
+    def _scales(self, sums, n_rows):
+        room = RANGE - n_rows  # rounding adds at most half a unit per row
+        g_scale = room / sums[0] if sums[0] > 0 else 1.0
+        h_scale = 1.0 if self.constant_hessian else room / sums[1] if sums[1] > 0 else 1.0
+        return min(g_scale, 1e300), min(h_scale, 1e300)
+
+    def _rules(self, g_scale, h_scale):
+        o = self.options
+        min_hessian = o.min_hessian * h_scale
+        if self.constant_hessian:
+            min_hessian = max(min_hessian, float(o.min_samples_leaf))
+        return Rules(
+            min_samples=o.min_samples_leaf,
+            max_leaves=o.max_leaves,
+            max_depth=o.max_depth,
+            order=self.order,
+            min_hessian=min_hessian,
+            l2=o.l2 * h_scale,
+            min_gain=2.0 * o.leaf_cost * g_scale * g_scale / h_scale,
+            category_support=CATEGORY_SUPPORT,
+            category_smoothing=CATEGORY_SUPPORT * h_scale,
+            feature_share=float(o.max_features),
+            hessian_counts=int(self.constant_hessian),
+        )
+
+    def _quantise(self, gradient, hessian, rows):
+        parts = thread_map(
+            lambda s: passes.quantise(gradient, hessian, *self.scales, s.start, s.stop, self.packed),
+            spans(gradient.shape[0], ROWS),
+        )
+        return sum(parts) if rows is None else int(self.packed[rows].sum())
+
+    def _expand(self, small, large, parallel):
+        arguments = (self.data, self.packed, self.nodes, self.rules, self.constraints, self.work, small, large)
+        n_units = self.data.words.shape[0]
+        if parallel:
+            size = max(1, n_units // 16)
+            thread_map(lambda units: k.expand(*arguments, units.start, units.stop), spans(n_units, size))
+        else:
+            k.expand(*arguments, 0, n_units)
+        k.finish(self.nodes, small, large, self.rules, self.work)
+
+    def _split_large(self, node):
+        """What `advance` does for one node, in tasks."""
+        nodes, work = self.nodes, self.work
+        start, stop = int(nodes.start[node]), int(nodes.stop[node])
+        n_left = self._partition(node, start, stop)
+        small, large = k.branch(nodes, node, n_left, self.rules, self.constraints, work)
+        if small == -2:
+            k.recount(self.data, nodes, node, self.rules, self.constraints, work)
+        elif small >= 0:
+            self._expand(small, large, True)
+
+    def _partition(self, node, start, stop):
+        nodes, work = self.nodes, self.work
+        pieces = spans(stop - start, PARTITION_ROWS)
+        left, right = work.scratch
+
+        def split(piece):
+            a, b = start + piece.start, start + piece.stop
+            return k.split_rows(self.data, nodes, node, work.rows, a, b, left[piece], right[piece])
+
+        counts = np.array(thread_map(split, pieces))
+        sizes = np.array([piece.stop - piece.start for piece in pieces])
+        n_left = int(counts.sum())
+        to_left = start + np.concatenate(([0], np.cumsum(counts)))
+        to_right = start + n_left + np.concatenate(([0], np.cumsum(sizes - counts)))
+
+        def copy(j):
+            first = pieces[j].start
+            work.rows[to_left[j] : to_left[j + 1]] = left[first : first + counts[j]]
+            work.rows[to_right[j] : to_right[j + 1]] = right[first : first + sizes[j] - counts[j]]
+
+        thread_map(copy, range(len(pieces)))
+        return n_left
+
+    def _leaves(self, gradient, hessian):
+        nodes, n_nodes = self.nodes, int(self.work.state[k.N_NODES])
+        leaf = np.flatnonzero(nodes.left[:n_nodes] < 0)
+        leaf = leaf[np.argsort(nodes.start[leaf], kind="stable")]
+        bounds = np.append(nodes.start[leaf], nodes.stop[0])
+        pieces = spans(int(bounds[-1]), ROWS)
+        parts = np.zeros((len(pieces), leaf.shape[0], 2))
+
+        def add(j):
+            passes.sum_leaves(
+                self.work.rows, bounds, gradient, hessian, pieces[j].start, pieces[j].stop, parts[j]
+            )
+
+        thread_map(add, range(len(pieces)))
+        unit = self.scales[1] / self.scales[0]
+        return Leaves(leaf, bounds, parts.sum(axis=0), nodes.lower[leaf] * unit, nodes.upper[leaf] * unit)
+
+    def newton_values(self, leaves: Leaves):
+        """``-G / (H + lambda)`` of each leaf from the exact sums, within its monotone bounds."""
+        values = -leaves.sums[:, 0] / (leaves.sums[:, 1] + self.options.l2 + 1e-15)
+        return np.clip(values, leaves.lower, leaves.upper)
+
+    def tree(self, leaves: Leaves, values) -> Tree:
+        """The grown tree as a record of its own; `values` are those of the leaves."""
+        nodes, n = self.nodes, int(self.work.state[k.N_NODES])
+        g_scale, h_scale = self.scales
+        value = np.zeros(n)
+        value[leaves.node] = values
+        count = nodes.stop[:n] - nodes.start[:n]
+        hessian = (nodes.packed[:n] & 0xFFFFFFFF) / h_scale
+        for node in range(n - 1, -1, -1):  # inner nodes: the mean of their rows' values
+            left, right = nodes.left[node], nodes.right[node]
+            if left >= 0:
+                value[node] = (value[left] * count[left] + value[right] * count[right]) / count[node]
+        inner = nodes.left[:n] >= 0
+        missing = nodes.missing_left[:n].copy()
+        seen = self.data.has_missing[nodes.feature[:n]] > 0
+        majority = inner & ~seen  # no missing value to learn from: the larger side takes those of the future
+        missing[majority] = count[nodes.left[:n][majority]] > count[nodes.right[:n][majority]]
+        return Tree(
+            feature=np.where(inner, nodes.feature[:n], -1).astype(np.int32),
+            bin=nodes.bin[:n].copy(),
+            missing_left=missing,
+            chosen=nodes.chosen[:n].copy(),
+            left=nodes.left[:n].copy(),
+            right=nodes.right[:n].copy(),
+            value=value,
+            gain=np.where(inner, nodes.gain[:n] * (h_scale / g_scale**2), 0.0),
+            count=count,
+            hessian=hessian,
+            depth=nodes.depth[:n].copy(),
+        )
+
+    def update(self, leaves: Leaves, values, raw):
+        """Add the leaves' values to the raw predictions of the rows that the tree was grown on."""
+        thread_map(
+            lambda s: passes.add_leaves(self.work.rows, leaves.bounds, values, s.start, s.stop, raw),
+            spans(int(leaves.bounds[-1]), ROWS),
+        )

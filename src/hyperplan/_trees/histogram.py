@@ -1,0 +1,145 @@
+"""Records of growing one tree on histograms; the algorithm is in `boosting_grower`, the loops in the kernels."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hyperplan._trees._binning_kernels import WIDTH
+
+UNLIMITED = 2**30
+
+
+class GrowthOptions(NamedTuple):
+    """What a tree may look like, in the user's units.
+
+    Attributes
+    ----------
+    max_leaves, max_depth : int
+        Limits; ``UNLIMITED`` for none.
+    min_samples_leaf : int
+        Least rows of a leaf (exact).
+    min_hessian : float
+        Least sum of second derivatives of a leaf.
+    l2 : float
+        Penalty lambda of the squared leaf values.
+    leaf_cost : float
+        What one more leaf costs (beta): a split must gain more than this.
+    growth : str
+        "leaf" (best gain first), "level" (breadth first) or "oblivious" (one test for all nodes of a level).
+    max_features : float
+        Share of the features drawn for each node.
+    """
+
+    max_leaves: int = 31
+    max_depth: int = UNLIMITED
+    min_samples_leaf: int = 20
+    min_hessian: float = 1e-3
+    l2: float = 0.0
+    leaf_cost: float = 0.0
+    growth: str = "leaf"
+    max_features: float = 1.0
+
+
+class Rules(NamedTuple):
+    """`GrowthOptions` as kernels want them: numbers only, sums and gains in quantised units."""
+
+    min_samples: int
+    max_leaves: int
+    max_depth: int
+    order: int  # 0 best first, 1 breadth first, 2 smallest first (any order will do without a limit; few histograms)
+    min_hessian: float
+    l2: float
+    min_gain: float
+    category_support: float
+    category_smoothing: float
+    feature_share: float
+    hessian_counts: int  # 1: every row's hessian is one unit, so that hessian sums are numbers of rows
+
+
+class Constraints(NamedTuple):
+    """Monotone directions per feature (-1, 0, 1) and interaction groups (n_groups, n_features), both possibly void."""
+
+    monotone: np.ndarray
+    groups: np.ndarray
+
+
+class Nodes(NamedTuple):
+    """Nodes of the tree under construction, one entry each; children have larger numbers than their parent."""
+
+    feature: np.ndarray  # int32; -1 in leaves
+    bin: np.ndarray  # int32: rows with a bin <= this go left
+    missing_left: np.ndarray  # uint8
+    chosen: np.ndarray  # (n, 8) uint32: bins that go left, for categorical features
+    left: np.ndarray  # int32
+    right: np.ndarray  # int32
+    depth: np.ndarray  # int32
+    start: np.ndarray  # int64: its rows are rows[start:stop]
+    stop: np.ndarray  # int64
+    packed: np.ndarray  # int64: sums of gradients and hessians
+    left_packed: np.ndarray  # int64: the same of the left child of its best split
+    gain: np.ndarray  # float64: of its best split
+    lower: np.ndarray  # float64: bounds of the value, from monotone ancestors
+    upper: np.ndarray  # float64
+    slot: np.ndarray  # int32: where its histogram is
+    counted: np.ndarray  # uint8: whether its histogram of row counts exists
+    groups: np.ndarray  # (n, n_groups) uint8: interaction groups still open
+
+
+class Workspace(NamedTuple):
+    """Memory that all trees of a fit share."""
+
+    rows: np.ndarray  # uint32: row numbers, those of a node side by side and, as long as possible, ascending
+    scratch: np.ndarray  # (2, n) uint32
+    hist: np.ndarray  # (n_slots, n_padded_features, n_bins) int64
+    counts: np.ndarray  # the same in int32
+    heap: np.ndarray  # int32: open nodes
+    keys: np.ndarray  # float64: what the heap is ordered by
+    free: np.ndarray  # int32: stack of free slots
+    state: np.ndarray  # int64: see the constants of `_boosting_kernels`
+    seed: np.ndarray  # uint64: random state of the choice of features
+    allowed: np.ndarray  # (2, n_features) uint8: features open to the two nodes being evaluated
+    found_gain: np.ndarray  # (2, n_features) float64: best split of each feature
+    found_bin: np.ndarray  # int32
+    found_missing: np.ndarray  # uint8
+    found_left: np.ndarray  # int64
+    found_chosen: np.ndarray  # (2, n_features, 8) uint32
+
+
+def node_capacity(n_rows, options) -> int:
+    """Largest number of nodes that a tree on `n_rows` rows can have."""
+    leaves = min(options.max_leaves, max(1, n_rows // max(1, options.min_samples_leaf)))
+    if options.max_depth < 31:
+        leaves = min(leaves, 2**options.max_depth)
+    return 2 * leaves + 1
+
+
+def make_nodes(capacity, n_groups) -> Nodes:
+    """Room for `capacity` nodes."""
+    dtypes = {"missing_left": np.uint8, "counted": np.uint8, "chosen": np.uint32, "groups": np.uint8}
+    dtypes |= dict.fromkeys(("start", "stop", "packed", "left_packed"), np.int64)
+    dtypes |= dict.fromkeys(("gain", "lower", "upper"), np.float64)
+    shapes = {"chosen": (capacity, 8), "groups": (capacity, n_groups)}
+    return Nodes(**{name: np.zeros(shapes.get(name, capacity), dtypes.get(name, np.int32)) for name in Nodes._fields})
+
+
+def make_workspace(n_rows, n_features, n_bins, n_slots, capacity, counts=True) -> Workspace:
+    """Buffers for trees on up to `n_rows` rows; `counts` false when hessians count rows."""
+    padded = -(-n_features // WIDTH) * WIDTH
+    shape = (n_slots, padded, n_bins)
+    return Workspace(
+        rows=np.empty(n_rows, np.uint32),
+        scratch=np.empty((2, n_rows), np.uint32),
+        hist=np.empty(shape, np.int64),
+        counts=np.empty(shape if counts else (0, padded, n_bins), np.int32),
+        heap=np.empty(capacity, np.int32),
+        keys=np.empty(capacity),
+        free=np.empty(n_slots, np.int32),
+        state=np.zeros(8, np.int64),
+        seed=np.zeros(1, np.uint64),
+        allowed=np.ones((2, n_features), np.uint8),
+        found_gain=np.empty((2, n_features)),
+        found_bin=np.empty((2, n_features), np.int32),
+        found_missing=np.empty((2, n_features), np.uint8),
+        found_left=np.empty((2, n_features), np.int64),
+        found_chosen=np.zeros((2, n_features, 8), np.uint32),
+    )
