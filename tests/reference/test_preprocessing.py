@@ -131,3 +131,23 @@ def test_polynomial_errors_and_other_paths():
 @pytest.mark.parametrize("name", ["LabelEncoder", "OneHotEncoder", "OrdinalEncoder", "MinMaxScaler", "RobustScaler"])
 def test_re_exports_are_scikit_learns(name):
     assert getattr(preprocessing, name) is getattr(reference, name)
+
+
+@pytest.mark.parametrize("degree", [1, 2, 3, (0, 2), (2, 3)])
+@pytest.mark.parametrize("options", [{}, {"interaction_only": True}, {"include_bias": False}], ids=str)
+@pytest.mark.parametrize("n", [1, 7, 600])
+def test_polynomial_sparse_rows_and_column_order(degree, options, n):
+    rng = np.random.default_rng(n)
+    X = rng.standard_normal((n, 5)) * (rng.random((n, 5)) < 0.5)
+    ours, theirs = preprocessing.PolynomialFeatures(degree, **options), reference.PolynomialFeatures(degree, **options)
+    for kind in (sp.csr_array, sp.csr_matrix, sp.csc_array):
+        for dtype in (np.float32, np.float64):
+            found, expected = ours.fit_transform(kind(X.astype(dtype))), theirs.fit_transform(kind(X.astype(dtype)))
+            assert type(found) is type(expected) and found.dtype == expected.dtype
+            np.testing.assert_allclose(found.toarray(), expected.toarray(), rtol=1e-6 if dtype == np.float32 else 1e-14)
+    shuffled = sp.csr_array((X[0][::-1].copy(), np.arange(5)[::-1].copy(), [0, 5]), shape=(1, 5))  # unsorted columns
+    np.testing.assert_allclose(ours.fit_transform(shuffled).toarray(), theirs.fit_transform(X[:1]), rtol=1e-14)
+    ours.set_params(order="F"), theirs.set_params(order="F")
+    found = ours.fit_transform(X)
+    assert found.flags.f_contiguous
+    np.testing.assert_allclose(found, theirs.fit_transform(X), rtol=1e-14)  # the same products in the same order

@@ -224,10 +224,10 @@ class PolynomialFeatures(ReferencePolynomialFeatures):
         segments, n_full = degree_segments(self.n_features_in_, high, interaction_only=self.interaction_only, bias=bias)
         whole = n_full == self.n_output_features_
         if is_rows:
+            X = X if X.has_sorted_indices else X.sorted_indices()  # both expansions count on it
             if not (whole and 1 <= high <= SPARSE_DEGREE and n_full < 2**31):
                 return super().transform(X)
             X = check_design(self, X, accept_sparse="csr")
-            X = X if X.has_sorted_indices else X.sorted_indices()
             return expand_sparse(X, high, self.interaction_only, int(bias), segments, n_full)
         if self.order != "C" and not whole:
             return super().transform(X)
