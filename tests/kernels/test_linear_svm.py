@@ -145,6 +145,19 @@ def test_gram_descent_agrees_with_coordinate_descent(power, sparse):
     assert exact.primal <= slow.primal * (1 + 1e-11)
 
 
+@pytest.mark.parametrize("n", [0, 1, 2, 120])
+def test_partition_puts_the_rows_that_matter_first(n):
+    _, band, rng = problem(max(n, 1))
+    low, high, cost = (values[:n] for values in band)
+    scores, pull, norms = rng.standard_normal(n), np.zeros(n), (rng.random(n) < 0.8).astype(float)
+    order = rng.permutation(n)
+    parts = (low, high, cost, np.zeros(n))
+    count = dual.band_partition(scores, pull, parts, norms, 0.3, order)
+    matters = (np.maximum(low - scores, scores - high) >= -0.3) & (norms > 0)
+    np.testing.assert_array_equal(np.sort(order[:count]), np.flatnonzero(matters))
+    np.testing.assert_array_equal(np.sort(order), np.arange(n))
+
+
 @pytest.mark.parametrize("power", [1, 2])
 def test_excess_is_primal_minus_dual(power):
     X, band, rng = problem(50)

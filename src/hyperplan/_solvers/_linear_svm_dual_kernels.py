@@ -125,6 +125,21 @@ def csr_band_epoch(X, scale, band, norms, order, n_active, shrink, state, pull, 
 
 
 @kernel
+def band_partition(scores, pull, band, norms, margin, order):  # order OUT: rows worth visiting first
+    """Rows whose multiplier would move, or would if its score changed by `margin`; returns their number."""
+    front, back = 0, order.shape[0]
+    while front < back:
+        i = order[front]
+        score = scores[i] + band[3][i] * pull[i]
+        if norms[i] > 0.0 and band_violation(pull[i], score, band[0][i], band[1][i], band[2][i]) >= -margin:
+            front += 1
+        else:
+            back -= 1
+            order[front], order[back] = order[back], order[front]
+    return front
+
+
+@kernel
 def gram_band_passes(K, band, n_passes, tolerance, order, state, pull, scores):  # order, pull, scores OUT
     """Passes over the multipliers with K = X X' at hand (C order): a row whose multiplier stays costs next to nothing.
 

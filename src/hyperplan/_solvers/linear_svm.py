@@ -6,7 +6,8 @@ A row asks for a score inside its band: [1, inf) or (-inf, -1] in classification
 regression (epsilon-insensitive losses).  `power` is 1 or 2, the penalty 1/2 |w|_2^2 or |w|_1.  The constant column of
 the intercept is penalised like the others; a larger constant (`scale`) weakens that.
 
-Which algorithm runs depends on the shape only; all of them end with the same kind of duality gap.
+Which algorithm runs depends on the shape, and on whether the first one converges; all of them end with the same kind
+of duality gap.
 """
 
 import numpy as np
@@ -27,7 +28,7 @@ GRAM_ROWS = 3000  # rows up to which their inner products may be used
 GRAM_SPARSE_ROWS = 300  # the same for sparse rows before coordinate descent was tried: its passes cost less
 FIRST_PASSES = 100  # of coordinate descent before another method may take over
 SHARE_OF_TOL = 1e-2  # fast solvers aim lower than asked: their last step costs little and gains digits
-NEAR_TOL = 0.9  # coordinate descent pays for every digit: it stops just below what is asked
+NEAR_TOL = {1: 0.9, 2: 0.1}  # coordinate descent pays for every digit: it stops just below what is asked
 FINEST_GAP = 1e-12  # relative gaps below this are rounding
 
 
@@ -94,7 +95,7 @@ def _by_rows(design, band, power, tol, options):
         found = gram_descent(design, band, power=power, **options)
         if _is_settled(found, tol) or design.width <= DIRECT_WIDTH:
             return found
-    quick = {**options, "target_gap": max((NEAR_TOL if power == 1 else SHARE_OF_TOL) * tol, FINEST_GAP)}
+    quick = {**options, "target_gap": max(NEAR_TOL[power] * tol, FINEST_GAP)}
     if has_few_rows or power == 2:
         quick["max_iter"] = min(FIRST_PASSES, max_iter)
     found = coordinate_descent(design, band, power=power, **quick)

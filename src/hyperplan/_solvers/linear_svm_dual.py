@@ -12,6 +12,7 @@ import numpy as np
 from hyperplan._core.rng import kernel_state
 from hyperplan._core.status import Status
 from hyperplan._solvers._linear_svm_dual_kernels import (
+    band_partition,
     csr_band_epoch,
     csr_class_epoch,
     dense_band_epoch,
@@ -21,9 +22,8 @@ from hyperplan._solvers._linear_svm_kernels import absolute_band, band_excess, s
 from hyperplan._solvers.linear_svm_design import Outcome
 from hyperplan._solvers.linear_svm_joint import class_scores, joint_gap
 
-GAP_EVERY = 10  # epochs between two evaluations of the duality gap
+GAP_EVERY = 8  # epochs between two evaluations of the duality gap
 GAP_NEAR = 4  # the same when the last one was within a factor of ten of the target
-RETURN_EVERY = 50  # epochs after which all rows come back in any case
 
 
 def dual_band(band, power):
@@ -55,18 +55,18 @@ def coordinate_descent(design, band, *, power, target_gap, max_iter, seed):
     """Band loss by coordinate descent on the dual with shrinking.
 
     Rows whose multiplier sits at a bound and would stay there by a margin larger than the worst violation of the
-    last pass are left out until the remaining ones are solved, then all come back.
+    last pass are left out; each evaluation of the gap has all scores at hand and calls back those that matter.
     """
     epoch = csr_band_epoch if design.is_sparse else dense_band_epoch
     norms, order = design.norms(), np.arange(design.n_rows)
     pull, weights, state = np.zeros(design.n_rows), np.zeros(design.width), kernel_state(seed)
-    n_active, shrink, inner, returned = design.n_rows, np.inf, np.inf, 0
+    n_active, shrink, next_gap = design.n_rows, np.inf, 2
     start_from_zero_rows(norms, band, power, pull)
-    dual, next_gap = dual_band(band, power), GAP_EVERY
+    dual = dual_band(band, power)
     for n_iter in range(1, max_iter + 1):
         n_active, worst = epoch(design.rows, design.scale, dual, norms, order, n_active, shrink, state, pull, weights)
-        shrink = worst if worst > 0.0 else np.inf
-        if worst <= inner or n_active == 0 or n_iter >= next_gap:
+        shrink = worst
+        if worst == 0.0 or n_iter >= next_gap:
             scores = design.scores(weights)
             objective, gap = pair_gap(0.0, 0.5 * (weights @ weights), scores, pull, band, power)
             if gap <= target_gap * objective:
@@ -77,9 +77,7 @@ def coordinate_descent(design, band, *, power, target_gap, max_iter, seed):
             if not np.isfinite(gap):
                 return certified(design, pull, band, power, n_iter, Status.DIVERGED)
             next_gap = n_iter + (GAP_NEAR if gap <= 10.0 * target_gap * objective else GAP_EVERY)
-            if worst <= inner or n_active == 0 or n_iter - returned >= RETURN_EVERY:
-                inner = 0.1 * worst if 0.0 < worst <= inner else inner
-                n_active, shrink, returned = design.n_rows, np.inf, n_iter
+            n_active = band_partition(scores, pull, dual, norms, max(worst, 1e-300), order)
     return certified(design, pull, band, power, max_iter, Status.MAX_ITER)
 
 
