@@ -71,7 +71,7 @@ def losses_and_slopes(code, y, p, epsilon, loss, slope):  # OUT: loss, slope
 
 @kernel
 def step_and_loss(rule, y, p, t, eta, square):
-    """Step along x, loss, and learning rate at score p in step t; `square` is abs(x)^2, for PA-I and PA-II.
+    """Step along x, loss, and learning rate at score p in step t; `square` is abs(x)^2, read for PA-I and PA-II only.
 
     The last two are algorithms of Crammer et al. (2006).
     """
@@ -109,12 +109,20 @@ def shuffle(order, seed):  # OUT: order, seed
 
 @fast_kernel
 def dense_dot(values, begin, vector):
-    """<x, vector> and abs(x)^2 for the row x at `begin` of the block (as long as `vector`)"""
-    total = square = 0.0
+    """<x, vector> for the row x at `begin` of the block (as long as `vector`)"""
+    total = 0.0
     for j in range(np.uint64(vector.shape[0])):
         total += values[begin + j] * vector[j]
-        square += values[begin + j] * values[begin + j]
-    return total, square
+    return total
+
+
+@fast_kernel
+def row_square(values, begin, end):
+    """abs(x)^2"""
+    total = 0.0
+    for k in range(begin, end):
+        total += np.float64(values[k]) * values[k]
+    return total
 
 
 @fast_kernel
@@ -160,26 +168,29 @@ def dense_epoch(X, y, weight, order, rule, seed, block, state, coef, average, re
     intercept, scale, owed, eta, t = state[INTERCEPT], state[SCALE], state[CUMULATIVE], state[ETA], state[CLOCK]
     a, b, average_intercept = state[AVERAGE_A], state[AVERAGE_B], state[AVERAGE_INTERCEPT]
     square, absolute = state[SQUARE], state[ABSOLUTE]
-    n, width, room, first = order.shape[0], np.uint64(X.n_cols), block.shape[0] // coef.shape[0], 0
-    data = X.data
+    sum_loss, sum_objective, updates, first, begin = 0.0, 0.0, 0, 0, np.uint64(0)
+    data, n, width, length = X.data, order.shape[0], np.uint64(X.n_cols), np.uint64(coef.shape[0])
+    values, targets, factors = block
     for s in range(n):
         if s == first:
-            first = min(n, s + room)
-            for r in range(s, first):
-                begin, to = np.uint64(order[r]) * width, np.uint64(r - s) * np.uint64(coef.shape[0])
+            first = min(n, s + targets.shape[0])
+            for r in range(first - s):
+                i, to = np.uint64(order[s + r]), np.uint64(r) * length
+                begin = i * width
                 for j in range(width):
-                    block[to + j] = data[begin + j]
-            begin = np.uint64(0)
-        i = np.uint64(order[s])
-        target = y[i]
-        dot, row_square = dense_dot(block, begin, coef)
+                    values[to + j] = data[begin + j]
+                targets[r] = y[i]
+                factors[r] = rule.positive_weight if y[i] > 0.0 else rule.negative_weight
+                if weight.shape[0] > 0:
+                    factors[r] *= weight[i]
+            begin, row = np.uint64(0), 0
+        dot = dense_dot(values, begin, coef)
         p = scale * dot + intercept
-        step, loss, eta = step_and_loss(rule, target, p, t, eta, row_square)
-        step *= rule.positive_weight if target > 0.0 else rule.negative_weight
-        if weight.shape[0] > 0:
-            step *= weight[i]
-        state[LOSS] += loss + 0.0 * p  # an overflowed score must not pass as a loss of zero
-        state[OBJECTIVE] += loss + scale * (0.5 * rule.l2 * scale * square + rule.l1 * absolute) + rule.nu * intercept
+        row_length = row_square(values, begin, begin + length) if rule.schedule >= PA1 else 0.0
+        step, loss, eta = step_and_loss(rule, targets[row], p, t, eta, row_length)
+        step *= factors[row]
+        sum_loss += loss + 0.0 * p  # an overflowed score must not pass as a loss of zero
+        sum_objective += loss + scale * (0.5 * rule.l2 * scale * square + rule.l1 * absolute) + rule.nu * intercept
         if rule.l2 > 0.0:
             scale *= max(0.0, 1.0 - rule.l2 * eta)
             if scale < SMALLEST_SCALE:
@@ -194,15 +205,16 @@ def dense_epoch(X, y, weight, order, rule, seed, block, state, coef, average, re
             owed += rule.l1 * eta
             for j in range(average.shape[0]):
                 average[j] += a * coef[j]  # the change of coef is taken off again below
-            square, absolute = dense_step_l1(block, begin, move, scale, owed, coef, received)
+            square, absolute = dense_step_l1(values, begin, move, scale, owed, coef, received)
             for j in range(average.shape[0]):
                 average[j] -= a * coef[j]
         elif step != 0.0:
-            square += move * (2.0 * dot + move * row_square)
-            dense_add(block, begin, move, coef)
+            if rule.l2 > 0.0:
+                square += move * (2.0 * dot + move * row_square(values, begin, begin + length))
+            dense_add(values, begin, move, coef)
             if a != 0.0:
-                dense_add(block, begin, -a * move, average)
-        state[UPDATES] += step != 0.0
+                dense_add(values, begin, -a * move, average)
+        updates += step != 0.0
         intercept += rule.intercept_step * (step - rule.nu * eta)
         if rule.average > 0 and t >= rule.average:
             m = t - rule.average + 1.0
@@ -210,6 +222,10 @@ def dense_epoch(X, y, weight, order, rule, seed, block, state, coef, average, re
             a += b * scale / m
             average_intercept += (intercept - average_intercept) / m
         t += 1.0
-        begin += np.uint64(coef.shape[0])
+        begin += length
+        row += 1
     state[INTERCEPT], state[SCALE], state[CUMULATIVE], state[ETA], state[CLOCK] = intercept, scale, owed, eta, t
     state[AVERAGE_A], state[AVERAGE_B], state[AVERAGE_INTERCEPT] = a, b, average_intercept
+    state[LOSS] += sum_loss
+    state[OBJECTIVE] += sum_objective
+    state[UPDATES] += updates

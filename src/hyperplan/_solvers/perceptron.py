@@ -56,13 +56,16 @@ def novikoff(X, y, rule, run, rows) -> Novikoff:
     """
     separators = [(run.point.coef, run.point.intercept)]
     table, y_rows = matrix(X, slice(0, X.n_rows) if rows.shape[0] == X.n_rows else rows), y[rows]
-    squares = table**2 if isinstance(table, np.ndarray) else table.power(2)
     entries = X.data.shape[0]
     passes = min(MARGIN_PASSES, MARGIN_WORK // max(entries, 1))
     if passes > 0 and _least_margin(table, y_rows, *separators[0]) > 0:
         wide, multiplier = np.zeros(X.n_cols), np.zeros(rows.shape[0])
         separators.append((wide, pk.hard_margin_passes(X, read_only(y), rule, rows, passes, multiplier, wide)))
-    radius = np.sqrt(float((squares @ np.ones(X.n_cols)).max()) + rule.intercept_step)
+    if isinstance(table, np.ndarray):
+        squares = np.einsum("ij,ij->i", table, table, dtype=np.float64)
+    else:
+        squares = table.power(2) @ np.ones(X.n_cols)
+    radius = np.sqrt(float(squares.max()) + rule.intercept_step)
     margins = []
     for w, b in separators:
         norm = np.sqrt(w @ w + (b * b / rule.intercept_step if rule.intercept_step > 0 else 0.0))

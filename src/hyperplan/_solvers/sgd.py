@@ -44,6 +44,7 @@ SCHEDULES = {
 }
 SPARSE_INTERCEPT_STEP = 0.01  # sparse columns are mostly zero, so that their weights move rarely: slow the intercept
 BLOCK_VALUES = 2048  # entries of X copied together before their steps are taken: half of a first-level cache
+MOST_BLOCK_ROWS = 64  # of sparse rows
 LANES = 16
 GAP_ROWS = 1 << 15  # rows per task of the certificate's pass
 GAP_VALUES = 1 << 17  # entries of dense rows looked at together there: they stay in cache between two products
@@ -149,7 +150,7 @@ def sgd_rule(
 def as_rows(X) -> CompressedMatrix:
     """View of a C-ordered array or a CSR matrix for the kernels, which take both in one record."""
     if sp.issparse(X):
-        index = np.uint64 if max(X.nnz, X.shape[1]) >= 2**31 else np.uint32
+        index = np.uint64 if max(X.nnz, 3 * X.shape[1]) >= 2**31 else np.uint32
         parts = X.data, _unsigned(X.indices, index), _unsigned(X.indptr, index)
         return CompressedMatrix(*map(read_only, parts), *X.shape)
     none = read_only(np.empty(0, dtype=np.uint32))
@@ -197,7 +198,8 @@ class _DenseDescent:
         coef[:n] = start.coef
         average[:n] = start.average_coef if rule.average else 0.0
         self.coef, self.average = coef[:n], average[:n]
-        block = np.zeros(max(BLOCK_VALUES // max(length, 1), 1) * length)
+        n_rows = max(BLOCK_VALUES // length, 1)
+        block = np.zeros(n_rows * length), np.zeros(n_rows), np.zeros(n_rows)
         self._moving = block, coef, average if rule.average else average[:0], received
 
     def epoch(self, X, y, weight, order, rule, seed, state):
@@ -210,6 +212,10 @@ class _SparseDescent:
 
     def __init__(self, X, rule, start):
         self._table = np.zeros((X.n_cols, 1 + (rule.l1 > 0) + (rule.average > 0)))
+        self._width = X.indices.dtype.type(self._table.shape[1])
+        room = max(BLOCK_VALUES, int(np.diff(X.indptr.view(f"i{X.indptr.itemsize}")).max(initial=0)))
+        vectors = np.zeros(MOST_BLOCK_ROWS + 1, dtype=np.uint64), np.zeros(MOST_BLOCK_ROWS), np.zeros(MOST_BLOCK_ROWS)
+        self._block = np.zeros(room), np.zeros(room, dtype=X.indices.dtype), *vectors
         self._table[:, 0] = start.coef
         self.coef, self.average = self._table[:, 0], np.zeros(0)
         if rule.average:
@@ -217,7 +223,8 @@ class _SparseDescent:
             self.average[:] = start.average_coef
 
     def epoch(self, X, y, weight, order, rule, seed, state):
-        sk.sparse_epoch(X, y, weight, order, rule, seed, state, self._table)
+        table = self._table.reshape(-1)
+        sk.sparse_epoch(X, y, weight, order, rule, seed, self._width, self._block, state, table)
 
 
 def sgd(X, y, weight, rule, start, *, n_epochs, seed, rows, holdout=None, report=None) -> SgdRun:
@@ -231,8 +238,8 @@ def sgd(X, y, weight, rule, start, *, n_epochs, seed, rows, holdout=None, report
     descent = (_DenseDescent if is_dense(X) else _SparseDescent)(X, rule, start)
     done, status = 0, Status.MAX_ITER
     while done < n_epochs and status == Status.MAX_ITER:
-        # norms anew in each epoch: increments would drift
-        state[[k.SQUARE, k.ABSOLUTE]] = descent.coef @ descent.coef, np.abs(descent.coef).sum()
+        # norms anew in each epoch, as increments would drift (not by BLAS, whose threads would change the sums)
+        state[[k.SQUARE, k.ABSOLUTE]] = np.square(descent.coef).sum(), np.abs(descent.coef).sum()
         updates = state[k.UPDATES]
         state[[k.LOSS, k.OBJECTIVE]] = 0.0
         descent.epoch(X, y, weight, order, rule, random, state)
@@ -364,9 +371,9 @@ def _gap_sums(X, y, weight, rule, coef, intercept, rows):
         positive, s = slope[part] > 0.0, factor[part] * slope[part]
         gain = factor[part] * loss[part] - s * p
         rising, falling = np.where(positive, s, 0.0), np.where(positive, 0.0, s)
-        sums += [
-            factor[part] @ loss[part], gain[positive].sum(), gain[slope[part] < 0.0].sum(), rising.sum(), -falling.sum(),
-        ]  # fmt: skip
+        sums[0] += factor[part] @ loss[part]
+        sums[1:3] += gain[positive].sum(), gain[slope[part] < 0.0].sum()
+        sums[3:] += rising.sum(), -falling.sum()
         up += x.T @ rising
         down += x.T @ falling
     return sums, up, down
