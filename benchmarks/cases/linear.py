@@ -2,6 +2,8 @@
 
 import importlib
 
+import numpy as np
+
 from cases import _data, _peers, _quality
 from cases._case import Case
 
@@ -175,6 +177,46 @@ def classification_cases():
     }
 
 
+def text_like(rng, n, d, regression=False):
+    """Rows of length 1 with about sixty words each, frequent words first, in CSR form; labels or a numeric target."""
+    import scipy.sparse as sp
+
+    m = n + n // 5
+    share = 1.0 / (np.arange(d) + 10.0)
+    lengths = rng.poisson(60, m) + 1
+    rows = np.repeat(np.arange(m), lengths)
+    words = rng.choice(d, rows.size, p=share / share.sum())
+    counts = sp.csr_array((np.ones(rows.size), (rows, words)), shape=(m, d))
+    X = sp.csr_matrix(sp.diags_array(1.0 / np.sqrt(counts.power(2).sum(axis=1))) @ counts)
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # liblinear takes no others
+    signal = X @ rng.standard_normal(d)
+    target = signal / signal.std() + 0.5 * rng.standard_normal(m)
+    return _data.parts(X, target if regression else (target > 0).astype(np.int64), n, C=1.0)
+
+
+def text_target(rng, n, d):
+    return text_like(rng, n, d, regression=True)
+
+
+def small_svm_cases():
+    """Where the time per call and sparse rows decide, not the arithmetic on tall dense data."""
+    svc, svr = "svm.LinearSVC", "svm.LinearSVR"
+    text = sizes((500, 2000), (2000, 8000), (20_000, 30_000))
+    hinge = {"C": big_c, "loss": "hinge"}
+    return {
+        "linear_svm_sparse": Case(text_like, text, same(svc, peers=("sklearn",), **hinge), _quality.margin("hinge")),
+        "linear_svm_small": Case(
+            _data.two_classes,
+            sizes((100, 4), (600, 500), (200, 2000)),
+            same(svc, peers=("sklearn",), **hinge),
+            _quality.margin("hinge"),
+        ),
+        "linear_svr_sparse": Case(
+            text_target, text, same(svr, peers=("sklearn",), C=1.0, epsilon=0.1), _quality.tube(0.1, 1.0)
+        ),
+    }
+
+
 def svm_cases():
     snap = {"fit_intercept": True, "n_jobs": THREADS, "regularizer": lambda data: 1 / data.C}
     svc, svr = "svm.LinearSVC", "svm.LinearSVR"
@@ -260,6 +302,7 @@ CASES = {
     **lasso_cases(),
     **classification_cases(),
     **svm_cases(),
+    **small_svm_cases(),
     **robust_and_counting_cases(),
     **preprocessing_cases(),
 }
