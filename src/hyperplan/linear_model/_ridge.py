@@ -160,7 +160,8 @@ class Ridge(MultiOutputMixin, LinearRegressorMixin, BaseEstimator):
 
     Minimises ``sum_i w_i (y_i - b - x_i' coef)^2 + alpha |coef|^2``; the intercept ``b`` is not penalised.  The default
     sums the Gram matrix of the shorter side in one pass over X without a centred copy and solves it by Cholesky
-    factorisation: exact, nothing to tune.
+    factorisation: exact, nothing to tune.  With many rows and still more columns the factorisation is made in single
+    precision and corrected in double until the residual is that of a double one; if it cannot be, it is made anew.
 
     Parameters
     ----------
