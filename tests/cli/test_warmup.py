@@ -32,6 +32,34 @@ def test_warming_one_estimator_works(name):
     assert _warmup.warm_one(name) == ""
 
 
+FIRST_FITS = """
+import importlib, sys, warnings
+import numpy as np, scipy.sparse as sp
+from hyperplan._core import jit
+warnings.simplefilter("ignore")
+rng = np.random.default_rng(1)
+X = rng.normal(size=(90, 5))
+y = (X[:, 0] + rng.normal(size=90) > 0).astype(int)
+frozen = X.copy(order="F")
+frozen.setflags(write=False)
+for name in sys.argv[1:]:
+    family, _, cls = name.partition(".")
+    estimator = getattr(importlib.import_module(f"hyperplan.{family}"), cls)
+    for data in (X, np.asfortranarray(X), frozen, X.astype(np.float32), sp.csr_array(X)):
+        estimator().fit(data, y)
+        misses = [(kernel.__name__, list(kernel.stats.cache_misses)) for kernel in jit.kernels
+                  if sum(kernel.stats.cache_misses.values())]
+        assert not misses, (name, data.dtype, getattr(data, "flags", "sparse"), misses)
+print(sum(sum(kernel.stats.cache_hits.values()) for kernel in jit.kernels))
+"""
+
+
+def test_after_the_warmup_a_first_fit_compiles_nothing(run_python):
+    names = [f"linear_model.{name}" for name in ("ElasticNet", "LogisticRegression", "Ridge")] + ["svm.LinearSVC"]
+    assert [_warmup.warm_one(name) for name in names] == [""] * len(names)
+    assert int(run_python(FIRST_FITS, *names).stdout) > len(names)
+
+
 def test_what_fails_is_reported():
     assert "AttributeError" in _warmup.warm_one("linear_model.NoSuchThing")
 
