@@ -24,21 +24,21 @@ def clear_totals(tot):  # OUT: tot, bounds kept
 
 
 @kernel
-def row_weight(targets, row):
-    return targets.weight[row] if targets.weight.shape[0] > 0 else 1.0
+def row_weight(weight, row):
+    return weight[row] if weight.shape[0] > 0 else 1.0
 
 
 @kernel
-def add_row(targets, row, sign, tot):  # OUT: tot
+def add_row(codes, real, weight, stride, row, sign, tot):  # OUT: tot
     """Add (sign = 1) or take away (sign = -1) one row."""
-    w = sign * row_weight(targets, row)
+    w = sign * row_weight(weight, row)
     tot[WEIGHT] += w
-    if targets.codes.shape[0] > 0:
-        for k in range(targets.n_classes.shape[0]):
-            tot[HEAD + k * targets.stride + targets.codes[row, k]] += w
+    if codes.shape[0] > 0:
+        for k in range(codes.shape[1]):
+            tot[HEAD + k * stride + codes[row, k]] += w
     else:
-        for k in range(targets.n_classes.shape[0]):
-            y = targets.real[row, k]
+        for k in range(real.shape[1]):
+            y = real[row, k]
             tot[HEAD + k] += w * y
             tot[MOMENT] += w * y * y
 
@@ -109,11 +109,11 @@ def impurity(criterion, tot, targets):
     """Impurity from the sums; the absolute and the Poisson criterion need the rows and are computed elsewhere."""
     if criterion == GINI:
         return gini(tot, targets)
-    if criterion == ENTROPY or criterion == GAIN_RATIO or criterion == MANTARAS:
+    if criterion in (ENTROPY, GAIN_RATIO, MANTARAS):
         return entropy(tot, targets)
     if criterion == MISCLASSIFICATION:
         return misclassification(tot, targets)
-    if criterion == COST_GINI or criterion == COST_RISK:
+    if criterion in (COST_GINI, COST_RISK):
         return expected_cost(tot, targets, criterion == COST_GINI)
     return variance(tot, targets)
 
@@ -153,7 +153,7 @@ def split_score(criterion, left, right, tot, targets):
     if criterion == POISSON:
         return poisson_score(left, right, q)
     a, b = impurity(criterion, left, targets), impurity(criterion, right, targets)
-    if criterion == GAIN_RATIO or criterion == MANTARAS:
+    if criterion in (GAIN_RATIO, MANTARAS):
         remaining = (wl * a + wr * b) / (wl + wr)
         gain = tot[IMPURITY] - remaining
         if criterion == GAIN_RATIO:
@@ -171,31 +171,19 @@ def keeps_order(cst, left_value, right_value, lower, upper):
 
 
 @kernel
-def constrained_value(targets, sums_weight, total):
-    """The number that monotone constraints are about: the mean, or the share of the second class."""
-    return (
-        total / sums_weight if targets.codes.shape[0] > 0 else targets.centre[0] + targets.scale * total / sums_weight
-    )
-
-
-@kernel
 def node_value(criterion, tot, targets, bounded, value):  # OUT: value
-    """Class shares or means, within the node's bounds if `bounded`; medians stand in the sums already."""
-    w = tot[WEIGHT]
+    """Class shares, means or medians (which stand in the sums), within the node's bounds if `bounded`."""
+    divisor = 1.0 if criterion == ABSOLUTE else tot[WEIGHT]
     for i in range(value.shape[0]):
-        if criterion == ABSOLUTE:
-            value[i] = tot[HEAD + i]
-        elif targets.codes.shape[0] > 0:
-            value[i] = tot[HEAD + i] / w
-        else:
-            value[i] = targets.centre[i] + targets.scale * tot[HEAD + i] / w
+        value[i] = tot[HEAD + i] / divisor
     if bounded:
-        if targets.codes.shape[0] > 0:
-            if value.shape[0] > 1:
-                value[1] = min(max(value[1], tot[LOWER]), tot[UPPER])
-                value[0] = 1.0 - value[1]
-        else:
-            value[0] = min(max(value[0], tot[LOWER]), tot[UPPER])
+        i = targets.mean_column
+        value[i] = min(max(value[i], tot[LOWER]), tot[UPPER])
+        if i == 1:
+            value[0] = 1.0 - value[1]
+    if targets.codes.shape[0] == 0:
+        for k in range(value.shape[0]):
+            value[k] = targets.centre[k] + targets.scale * value[k]
 
 
 @kernel

@@ -18,12 +18,12 @@ from hyperplan._trees._criterion_kernels import (
     HEAD,
     IMPURITY,
     LOWER,
+    MOMENT,
     POISSON,
     UPPER,
     WEIGHT,
     add_row,
     clear_totals,
-    constrained_value,
     impurity,
     node_value,
     row_weight,
@@ -36,8 +36,10 @@ from hyperplan._trees._exact_scan_kernels import (
     SCORE,
     THRESHOLD,
     TIE,
+    row_at,
     scan_classes,
     scan_general,
+    scan_labels,
     scan_mean,
     scan_random,
 )
@@ -55,34 +57,92 @@ def child_key(key, left, state):  # OUT: state
 
 
 @kernel
-def scan_feature(columns, j, start, end, targets, rule, tot, work, cand):  # OUT: cand
-    """Best threshold of column j; False when the column is constant in the node (or all missing)."""
-    values, rows = columns.values[j], columns.rows[j]
-    cand[:] = 0.0
-    cand[SCORE] = -math.inf
+def count_missing(values, start, end):
     n_missing = 0
-    if rule.missing[j] > 0:
-        while n_missing < end - start and math.isnan(values[2 * (end - n_missing) - 1]):
-            n_missing += 1
-    if n_missing == end - start:
-        return False
-    if n_missing == 0 and values[2 * end - 1] <= values[2 * start + 1] + TIE:
-        return False
+    while n_missing < end - start and math.isnan(values[2 * (end - n_missing) - 1]):
+        n_missing += 1
+    return n_missing
+
+
+@kernel
+def is_constant(values, start, end, n_missing):
+    """All values equal and none missing, or all missing."""
+    if n_missing > 0:
+        return n_missing == end - start
+    return values[2 * end - 1] <= values[2 * start + 1] + TIE
+
+
+@kernel
+def scan_feature(columns, j, start, end, n_missing, targets, rule, tot, work, cand):  # OUT: cand
+    """Best threshold of column j by one of the slower scans."""
+    values, rows = columns.values[j], columns.rows[j]
     cst = rule.monotone[j] if rule.monotone.shape[0] > 0 else 0
     if rule.random:
         work.state[0] = work.key[0] ^ (np.uint64(j + 1) * LEFT_SALT)
         scan_random(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand)
         if rule.kind == MEDIAN and cand[SCORE] > -math.inf:
             random_median_score(columns, j, start, end, n_missing, targets, rule, work, cand)
-    elif rule.kind == MEAN:
-        scan_mean(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand)
     elif rule.kind == CLASSES:
         scan_classes(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand)
     elif rule.kind == MEDIAN:
         scan_median(columns, j, start, end, n_missing, cst, targets, rule, tot, work, cand)
     else:
         scan_general(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand)
-    return True
+
+
+@kernel
+def scan_means(columns, order, some, span, y, weight, missing, monotone, mins, totals, cands):  # OUT: cands
+    """`scan_mean` or `scan_labels` over features ``some = (first, last, until)``; scanned and usable ones.
+
+    At least the features up to `last` are scanned, at most those up to `until`, to find one that is not constant.
+    """
+    first, last, until, labelled = some
+    start, end = span
+    usable, i = 0, first
+    plain = labelled and monotone.shape[0] == 0 and mins[1] <= 0.0
+    while i < until and (i < last or usable == 0):
+        j = order[i]
+        values, rows, cand = columns.values[j], columns.rows[j], cands[i]
+        cand[SCORE] = -math.inf
+        i += 1
+        n_missing = count_missing(values, start, end) if missing[j] > 0 else 0
+        if is_constant(values, start, end, n_missing):
+            continue
+        usable += 1
+        if plain and n_missing == 0:
+            scan_labels(values, rows, start, end, mins[0], totals[1], cand)
+        else:
+            cst = np.intp(monotone[j]) if monotone.shape[0] > 0 else 0
+            scan_mean(values, rows, start, end, n_missing, cst, y, weight, mins, totals, cand)
+    return i, usable
+
+
+@kernel
+def scan_features(columns, first, last, until, span, targets, rule, tot, work):  # OUT: work.cands
+    """Scan features of the node's order from `first` to `last`, and on to `until` while all of them are constant.
+
+    Returns where it stopped and how many of the features are not constant.
+    """
+    start, end = span
+    if rule.kind == MEAN and not rule.random:
+        y = targets.real.reshape(targets.real.size)
+        mins = (rule.min_leaf, rule.min_weight)
+        totals = (tot[WEIGHT], tot[HEAD + targets.mean_column], tot[LOWER], tot[UPPER])
+        some = (first, last, until, rule.labelled)
+        order, cands, weight = work.order, work.cands, targets.weight
+        return scan_means(columns, order, some, span, y, weight, rule.missing, rule.monotone, mins, totals, cands)
+    usable, i = 0, first
+    while i < until and (i < last or usable == 0):
+        j = work.order[i]
+        cand = work.cands[i]
+        cand[:] = 0.0
+        cand[SCORE] = -math.inf
+        i += 1
+        n_missing = count_missing(columns.values[j], start, end) if rule.missing[j] > 0 else 0
+        if not is_constant(columns.values[j], start, end, n_missing):
+            usable += 1
+            scan_feature(columns, j, start, end, n_missing, targets, rule, tot, work, cand)
+    return i, usable
 
 
 @kernel
@@ -125,23 +185,10 @@ def search(columns, start, end, targets, rule, tot, work):  # OUT: work.order, w
     """Scan up to `max_features` columns in random order, and on until one is not constant; position of the winner."""
     if rule.kind == MEDIAN:
         rank_rows(columns, start, end, targets, rule)
-    key = work.key[0]
-    drawn = rule.max_features if rule.max_features < rule.n_features else rule.n_features
-    draw_order(key, rule.n_features, rule.n_features, work.state, work.order)
-    visited, usable = 0, 0
-    while visited < rule.n_features and (visited < drawn or usable == 0):
-        usable += scan_feature(columns, work.order[visited], start, end, targets, rule, tot, work, work.cands[visited])
-        visited += 1
+    d = rule.n_features
+    draw_order(work.key[0], d, d, work.state, work.order)
+    visited = scan_features(columns, 0, rule.max_features, d, (start, end), targets, rule, tot, work)[0]
     return choose(work.cands, visited, rule.criterion)
-
-
-@kernel
-def scan_features(columns, first, last, start, end, targets, rule, tot, work):  # OUT: work.cands
-    """Scan features first, ..., last - 1 of the node's order; how many of them are not constant."""
-    usable = 0
-    for i in range(first, last):
-        usable += scan_feature(columns, work.order[i], start, end, targets, rule, tot, work, work.cands[i])
-    return usable
 
 
 @kernel
@@ -152,7 +199,7 @@ def mark(columns, j, start, end, cand, goes_left):  # OUT: goes_left; returns th
     n_left = 0
     for p in range(start, end):
         left = p < boundary or (missing_left and math.isnan(values[2 * p + 1]))
-        goes_left[rows[2 * p]] = left
+        goes_left[row_at(rows, p)] = left
         n_left += left
     return n_left
 
@@ -165,7 +212,7 @@ def partition(columns, first, last, start, end, goes_left, spill):  # OUT: colum
         left, right = start, 0
         for p in range(start, end):
             pair = pairs[p]
-            flag = np.intp(goes_left[pair & 0xFFFFFFFF])
+            flag = np.intp(goes_left[pair & 0x7FFFFFFF])
             pairs[left] = pair
             spill[right] = pair
             left += flag
@@ -178,16 +225,41 @@ def partition(columns, first, last, start, end, goes_left, spill):  # OUT: colum
 def poisson_impurity(rows, start, end, goes_left, side, targets, tot):
     """Mean of ``y log(y / mean)`` over the rows of one side (side 2: all) and the outputs."""
     q, found = targets.n_classes.shape[0], 0.0
+    real, weight = targets.real, targets.weight
     for k in range(q):
         if tot[HEAD + k] <= EPSILON:
             return math.inf
         mean = tot[HEAD + k] / tot[WEIGHT]
         for p in range(start, end):
-            row = rows[2 * p]
-            y = targets.real[row, k]
+            row = row_at(rows, p)
+            y = real[row, k]
             if y > 0.0 and (side == 2 or goes_left[row] == side):
-                found += row_weight(targets, row) * y * math.log(y / mean)
+                found += row_weight(weight, row) * y * math.log(y / mean)
     return targets.scale * found / (tot[WEIGHT] * q)
+
+
+@kernel
+def add_rows(rows, start, end, targets, tot):  # OUT: tot
+    """Add the rows at positions [start, end)."""
+    codes, real, weight, stride = targets.codes, targets.real, targets.weight, targets.stride
+    if targets.n_classes.shape[0] > 1:
+        for p in range(start, end):
+            add_row(codes, real, weight, stride, row_at(rows, p), 1.0, tot)
+        return
+    total, first, second = 0.0, 0.0, 0.0
+    for p in range(start, end):
+        row = row_at(rows, p)
+        w = weight[row] if weight.shape[0] > 0 else 1.0
+        total += w
+        if codes.shape[0] > 0:
+            tot[HEAD + codes[row, 0]] += w
+        else:
+            wy = w * real[row, 0]
+            first += wy
+            second += wy * real[row, 0]
+    tot[WEIGHT] += total
+    tot[HEAD] += first
+    tot[MOMENT] += second
 
 
 @kernel
@@ -196,8 +268,7 @@ def root_totals(columns, start, end, targets, rule, work, tot):  # OUT: tot
     clear_totals(tot)
     tot[LOWER], tot[UPPER] = -math.inf, math.inf
     rows = columns.rows[0]
-    for p in range(start, end):
-        add_row(targets, rows[2 * p], 1.0, tot)
+    add_rows(rows, start, end, targets, tot)
     if rule.criterion == ABSOLUTE:
         median_totals(columns, start, end, work.goes_left, 2, targets, rule, tot)
     elif rule.criterion == POISSON:
@@ -213,12 +284,12 @@ def divide(columns, j, start, end, targets, rule, tot, cand, work):  # OUT: work
     n_left = mark(columns, j, start, end, cand, work.goes_left)
     clear_totals(left)
     clear_totals(right)
-    for p in range(start, end):
-        row = rows[2 * p]
-        if work.goes_left[row]:
-            add_row(targets, row, 1.0, left)
-        else:
-            add_row(targets, row, 1.0, right)
+    boundary, first_missing = start + np.intp(cand[POSITION]), start + np.intp(cand[POSITION]) + end - start - n_left
+    if n_left == boundary - start:
+        first_missing = end
+    add_rows(rows, start, boundary, targets, left)
+    add_rows(rows, boundary, first_missing, targets, right)
+    add_rows(rows, first_missing, end, targets, left)
     for side, child in ((1, left), (0, right)):
         child[LOWER], child[UPPER] = tot[LOWER], tot[UPPER]
         if rule.criterion == ABSOLUTE:
@@ -228,20 +299,17 @@ def divide(columns, j, start, end, targets, rule, tot, cand, work):  # OUT: work
         else:
             child[IMPURITY] = impurity(rule.criterion, child, targets)
     if rule.monotone.shape[0] > 0 and rule.monotone[j] != 0:
-        bound_children(rule.monotone[j], rule.criterion, targets, left, right)
+        bound_children(rule.monotone[j], rule.criterion, HEAD + targets.mean_column, left, right)
     return n_left
 
 
 @kernel
-def bound_children(cst, criterion, targets, left, right):  # OUT: left, right
-    """The middle of the children's values separates all values below them."""
-    i = HEAD + targets.mean_column
+def bound_children(cst, criterion, i, left, right):  # OUT: left, right
+    """The middle of the children's values (from sum i) separates all values below them."""
     if criterion == ABSOLUTE:
         middle = 0.5 * left[i] + 0.5 * right[i]
     else:
-        a = constrained_value(targets, left[WEIGHT], left[i])
-        b = constrained_value(targets, right[WEIGHT], right[i])
-        middle = 0.5 * a + 0.5 * b
+        middle = 0.5 * left[i] / left[WEIGHT] + 0.5 * right[i] / right[WEIGHT]
     if cst > 0:
         left[UPPER], right[LOWER] = middle, middle
     else:
@@ -439,6 +507,15 @@ def keep_rows(source, keep, target):  # OUT: target; the pairs whose row is kept
         n = 0
         for p in range(source.shape[1]):
             pair = source[c, p]
-            if keep[pair & 0xFFFFFFFF] and n < target.shape[1]:
+            if keep[pair & 0x7FFFFFFF] and n < target.shape[1]:
                 target[c, n] = pair
                 n += 1
+
+
+@kernel
+def label_rows(pairs, codes):  # OUT: pairs
+    """Write the class (0 or 1) of each row into its sign bit."""
+    for c in range(pairs.shape[0]):
+        for p in range(pairs.shape[1]):
+            pair = pairs[c, p] & ~0x80000000
+            pairs[c, p] = pair | (np.int64(codes[pair & 0x7FFFFFFF, 0]) << 31)

@@ -8,7 +8,7 @@ import math
 
 from hyperplan._core.jit import kernel
 from hyperplan._trees._criterion_kernels import HEAD, IMPURITY, LOWER, UPPER, WEIGHT, keeps_order, row_weight
-from hyperplan._trees._exact_scan_kernels import SCORE, TIE, note
+from hyperplan._trees._exact_scan_kernels import SCORE, TIE, note, row_at
 
 
 @kernel
@@ -16,8 +16,9 @@ def rank_rows(columns, start, end, targets, rule):  # OUT: targets.rank
     """Ranks of the node's rows in each output."""
     for k in range(targets.n_classes.shape[0]):
         rows = columns.rows[rule.n_features + k]
+        rank = targets.rank
         for p in range(start, end):
-            targets.rank[rows[2 * p], k] = p - start
+            rank[row_at(rows, p), k] = p - start
 
 
 @kernel
@@ -53,6 +54,7 @@ def running_errors(rows, ordered, span, direction, k, targets, tree, errors, med
     """
     start, end, n_missing, side = span
     m = end - start
+    weights, real, rank = targets.weight, targets.real, targets.rank
     tree[:] = 0.0
     top = 1
     while 2 * top <= m:
@@ -63,16 +65,16 @@ def running_errors(rows, ordered, span, direction, k, targets, tree, errors, med
         p = start + i
         if side == 1:
             p = end - n_missing + i if i < n_missing else p - n_missing
-        row = rows[2 * p]
-        w, y = row_weight(targets, row), targets.real[row, k]
-        fenwick_add(tree, targets.rank[row, k], w, w * y)
+        row = row_at(rows, p)
+        w, y = row_weight(weights, row), real[row, k]
+        fenwick_add(tree, rank[row, k], w, w * y)
         total_w += w
         total_wy += w * y
         position, weight, moment = fenwick_find(tree, top, 0.5 * total_w, False)
-        median = targets.real[ordered[2 * (start + min(position, m - 1))], k]
+        median = real[row_at(ordered, start + min(position, m - 1)), k]
         if weight == 0.5 * total_w:
             before = fenwick_find(tree, top, 0.5 * total_w, True)[0]
-            median = 0.5 * (median + targets.real[ordered[2 * (start + before)], k])
+            median = 0.5 * (median + real[row_at(ordered, start + before), k])
         errors[i] += (total_wy - moment - median * (total_w - weight)) + (median * weight - moment)
         medians[i] = median
 
@@ -83,7 +85,7 @@ def scan_median(columns, j, start, end, n_missing, cst, targets, rule, tot, work
     rows, values = columns.rows[j], columns.values[j]
     m, last_value = end - start, end - n_missing
     tree = work.tree[: m + 1]
-    errors, medians = work.errors, work.medians
+    errors, medians, weight = work.errors, work.medians, targets.weight
     for side in range(2 if n_missing > 0 else 1):
         errors[:, :m] = 0.0
         span = (start, end, n_missing, side)
@@ -95,7 +97,7 @@ def scan_median(columns, j, start, end, n_missing, cst, targets, rule, tot, work
         extra = side * n_missing
         for i in range(1, m):
             inner = i - 1 - extra
-            wl += row_weight(targets, rows[2 * (start + inner if inner >= 0 else last_value + i - 1)])
+            wl += row_weight(weight, row_at(rows, start + inner if inner >= 0 else last_value + i - 1))
             p = start + i - extra
             if i < rule.min_leaf or m - i < rule.min_leaf or p <= start or p > last_value:
                 continue
@@ -104,11 +106,8 @@ def scan_median(columns, j, start, end, n_missing, cst, targets, rule, tot, work
             wr = tot[WEIGHT] - wl
             if wl <= 0.0 or wr <= 0.0 or wl < rule.min_weight or wr < rule.min_weight:
                 continue
-            if cst != 0:
-                a = targets.centre[0] + targets.scale * medians[0, i - 1]
-                b = targets.centre[0] + targets.scale * medians[1, i]
-                if not keeps_order(cst, a, b, tot[LOWER], tot[UPPER]):
-                    continue
+            if cst != 0 and not keeps_order(cst, medians[0, i - 1], medians[1, i], tot[LOWER], tot[UPPER]):
+                continue
             score = -errors[0, i - 1] - errors[1, i]
             if score > cand[SCORE]:
                 note(cand, score, values, start, p, last_value, n_missing, side)
@@ -117,13 +116,14 @@ def scan_median(columns, j, start, end, n_missing, cst, targets, rule, tot, work
 @kernel
 def median_of_side(ordered, start, end, k, goes_left, side, targets, weight):
     """Weighted median of output k over the node's rows on one side (side 2: all), and the sum of deviations."""
+    weights, real = targets.weight, targets.real
     below, median, previous, at_half = 0.0, math.nan, math.nan, False
     for p in range(start, end):
-        row = ordered[2 * p]
+        row = row_at(ordered, p)
         if side < 2 and goes_left[row] != side:
             continue
-        y = targets.real[row, k]
-        below += row_weight(targets, row)
+        y = real[row, k]
+        below += row_weight(weights, row)
         if at_half:
             median = 0.5 * (previous + y)
             break
@@ -134,20 +134,20 @@ def median_of_side(ordered, start, end, k, goes_left, side, targets, weight):
         previous = y
     total = 0.0
     for p in range(start, end):
-        row = ordered[2 * p]
+        row = row_at(ordered, p)
         if side == 2 or goes_left[row] == side:
-            total += row_weight(targets, row) * abs(targets.real[row, k] - median)
+            total += row_weight(weights, row) * abs(real[row, k] - median)
     return median, total
 
 
 @kernel
 def median_totals(columns, start, end, goes_left, side, targets, rule, tot):  # OUT: tot
-    """Medians (in the units of y) in place of the sums, mean absolute deviation as impurity."""
+    """Medians in place of the sums, mean absolute deviation as impurity."""
     q, found = targets.n_classes.shape[0], 0.0
     for k in range(q):
         ordered = columns.rows[rule.n_features + k]
         median, total = median_of_side(ordered, start, end, k, goes_left, side, targets, tot[WEIGHT])
-        tot[HEAD + k] = targets.centre[k] + targets.scale * median
+        tot[HEAD + k] = median
         found += total
     tot[IMPURITY] = targets.scale * found / (tot[WEIGHT] * q)
 
@@ -155,17 +155,17 @@ def median_totals(columns, start, end, goes_left, side, targets, rule, tot):  # 
 @kernel
 def random_median_score(columns, j, start, end, n_missing, targets, rule, work, cand):  # OUT: cand, work.goes_left
     """Score of the threshold in `cand` under the absolute error."""
-    rows = columns.rows[j]
+    rows, goes_left, weight = columns.rows[j], work.goes_left, targets.weight
     wl, wr = 0.0, 0.0
     for p in range(start, end):
-        row = rows[2 * p]
+        row = row_at(rows, p)
         missing = p >= end - n_missing
         left = cand[3] > 0.0 if missing else p - start < cand[2]
-        work.goes_left[row] = left
+        goes_left[row] = left
         if left:
-            wl += row_weight(targets, row)
+            wl += row_weight(weight, row)
         else:
-            wr += row_weight(targets, row)
+            wr += row_weight(weight, row)
     score = 0.0
     for k in range(targets.n_classes.shape[0]):
         ordered = columns.rows[rule.n_features + k]

@@ -1,7 +1,8 @@
 """The best threshold of one sorted column within one node, for each kind of criterion.
 
-A column is an array of pairs sorted by value: ``values[2 p + 1]`` is the float32 value and ``rows[2 p]`` the row at
-position p (two views of the same memory), missing values last.  Candidates stand between neighbours that differ by
+A column is an array of pairs sorted by value: ``values[2 p + 1]`` is the float32 value at position p and ``rows[2 p]``
+its row (two views of the same memory), missing values last.  Without weights and with two classes, the sign bit of the
+row is its label, so that the scan reads one stream of memory; everybody else masks it away (`row_at`).  Candidates stand between neighbours that differ by
 more than `TIE`.  With missing values the scan runs twice, with them on the right and on the left.  The winner goes to
 ``cand = [score, threshold, position, missing left?, rows on the left, extra]``; score -inf: no admissible threshold.
 """
@@ -21,7 +22,6 @@ from hyperplan._trees._criterion_kernels import (
     WEIGHT,
     add_row,
     clear_totals,
-    constrained_value,
     keeps_order,
     row_weight,
     split_entropy,
@@ -30,6 +30,11 @@ from hyperplan._trees._criterion_kernels import (
 
 SCORE, THRESHOLD, POSITION, MISSING_LEFT, N_LEFT, EXTRA, N_CANDIDATE = range(7)
 TIE = np.float32(1e-7)  # float32 values closer than this count as equal
+
+
+@kernel
+def row_at(rows, p):
+    return rows[2 * p] & 0x7FFFFFFF
 
 
 @kernel
@@ -60,46 +65,72 @@ def scan_range(start, end, n_missing, side, min_leaf):
 
 
 @kernel
-def scan_mean(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand):  # OUT: cand
-    """One output, squared error or two-class Gini: largest ``sl^2 / wl + sr^2 / wr``, compared as fractions."""
-    weighted = targets.weight.shape[0] > 0
-    y, weight = targets.real, targets.weight
-    W, S = tot[WEIGHT], tot[HEAD + targets.mean_column]
-    last_value = end - n_missing
-    best_num, best_den = -1.0, 1.0
+def scan_mean(values, rows, start, end, n_missing, cst, y, weight, mins, totals, cand):  # OUT: cand
+    """One output, squared error or two-class Gini: the largest between-group sum of squares.
+
+    With t = sl W - S wl that sum is ``t^2 / (wl wr W)``; fractions are compared by multiplying out.
+    ``mins = (rows, weight)`` of a leaf, ``totals = (weight W, sum S, lower, upper)`` of the node.
+    """
+    W, S, lower, upper = totals
+    min_leaf, min_weight = mins
+    weighted, last_value = weight.shape[0] > 0, end - n_missing
+    best_num, best_den, best_p, best_side = -1.0, 1.0, -1, 0
     for side in range(2 if n_missing > 0 else 1):
-        sl, wl = 0.0, 0.0
+        t, wl = 0.0, 0.0
         if side == 1:
             for p in range(last_value, end):
-                w = row_weight(targets, rows[2 * p])
-                sl += w * y[rows[2 * p], 0]
+                w = row_weight(weight, row_at(rows, p))
+                t += w * (y[row_at(rows, p)] * W - S)
                 wl += w
-        first, last = scan_range(start, end, n_missing, side, rule.min_leaf)
+        first, last = scan_range(start, end, n_missing, side, min_leaf)
         for p in range(start, min(first, last + 1) - 1):
-            w = weight[rows[2 * p]] if weighted else 1.0
-            sl += w * y[rows[2 * p], 0]
+            w = weight[row_at(rows, p)] if weighted else 1.0
+            t += w * (y[row_at(rows, p)] * W - S)
             wl += w
         for p in range(first, last + 1):
-            row = rows[2 * p - 2]
+            row = row_at(rows, p - 1)
             if weighted:
-                sl += weight[row] * y[row, 0]
+                t += weight[row] * (y[row] * W - S)
                 wl += weight[row]
             else:
-                sl += y[row, 0]
+                t += y[row] * W - S
                 wl += 1.0
             if p < last_value and values[2 * p + 1] <= values[2 * p - 1] + TIE:
                 continue
-            wr, sr = W - wl, S - sl
-            num, den = sl * sl * wr + sr * sr * wl, wl * wr
+            wr = W - wl
+            num, den = t * t, wl * wr
             if num * best_den > best_num * den and wl > 0.0 and wr > 0.0:
-                if wl < rule.min_weight or wr < rule.min_weight:
+                if wl < min_weight or wr < min_weight:
                     continue
                 if cst != 0:
-                    a, b = constrained_value(targets, wl, sl), constrained_value(targets, wr, sr)
-                    if not keeps_order(cst, a, b, tot[LOWER], tot[UPPER]):
+                    sl = (t + S * wl) / W
+                    if not keeps_order(cst, sl / wl, (S - sl) / wr, lower, upper):
                         continue
-                best_num, best_den = num, den
-                note(cand, num / den, values, start, p, last_value, n_missing, side)
+                best_num, best_den, best_p, best_side = num, den, p, side
+    if best_p >= 0:
+        note(cand, best_num / best_den, values, start, best_p, last_value, n_missing, best_side)
+
+
+@kernel
+def scan_labels(values, rows, start, end, min_leaf, ones, cand):  # OUT: cand
+    """`scan_mean` for two classes without weights and missing values: labels come as sign bits of the rows."""
+    W = np.float64(end - start)
+    up, down = W - ones, -ones
+    first, last = start + min_leaf, end - min_leaf
+    best_num, best_den, best_p = -1.0, 1.0, -1
+    t = 0.0
+    for p in range(start, first - 1):
+        t += up if rows[2 * p] < 0 else down
+    for p in range(first, last + 1):
+        t += up if rows[2 * p - 2] < 0 else down
+        if values[2 * p + 1] <= values[2 * p - 1] + TIE:
+            continue
+        wl = np.float64(p - start)
+        num, den = t * t, wl * (W - wl)
+        if num * best_den > best_num * den:
+            best_num, best_den, best_p = num, den, p
+    if best_p >= 0:
+        note(cand, best_num / best_den, values, start, best_p, end, 0, 0)
 
 
 @kernel
@@ -112,9 +143,10 @@ def x_log_x(x, table):
 @kernel
 def start_classes(rows, first, end, targets, tot, left, right):  # OUT: left, right
     """Class weights of the missing rows [first, end) on the left, of the others on the right."""
+    codes, real, weight, stride = targets.codes, targets.real, targets.weight, targets.stride
     clear_totals(left)
     for p in range(first, end):
-        add_row(targets, rows[2 * p], 1.0, left)
+        add_row(codes, real, weight, stride, row_at(rows, p), 1.0, left)
     right[:] = tot
     for i in range(HEAD, tot.shape[0]):
         right[i] -= left[i]
@@ -136,6 +168,7 @@ def scan_classes(values, rows, start, end, n_missing, cst, targets, rule, tot, w
     """One output, any number of classes, Gini or entropy: terms of the class that moves are updated, not all."""
     use_entropy = rule.criterion == ENTROPY
     left, right, table = work.left, work.right, targets.table
+    codes, weight, min_weight = targets.codes, targets.weight, rule.min_weight
     last_value = end - n_missing
     best_num, best_den = -math.inf, 1.0
     for side in range(2 if n_missing > 0 else 1):
@@ -144,9 +177,9 @@ def scan_classes(values, rows, start, end, n_missing, cst, targets, rule, tot, w
         terms_left, terms_right = class_terms(left, targets, use_entropy), class_terms(right, targets, use_entropy)
         first, last = scan_range(start, end, n_missing, side, rule.min_leaf)
         for p in range(start + 1, last + 1):
-            row = rows[2 * p - 2]
-            w = row_weight(targets, row)
-            c = HEAD + targets.codes[row, 0]
+            row = row_at(rows, p - 1)
+            w = row_weight(weight, row)
+            c = HEAD + codes[row, 0]
             a, b = left[c], right[c]
             if use_entropy:
                 after = max(b - w, 0.0)
@@ -167,12 +200,10 @@ def scan_classes(values, rows, start, end, n_missing, cst, targets, rule, tot, w
             else:
                 num, den = terms_left * wr + terms_right * wl, wl * wr
             if num * best_den > best_num * den and wl > 0.0 and wr > 0.0:
-                if wl < rule.min_weight or wr < rule.min_weight:
+                if wl < min_weight or wr < min_weight:
                     continue
-                if cst != 0:
-                    shares = left[HEAD + 1] / wl, right[HEAD + 1] / wr
-                    if not keeps_order(cst, shares[0], shares[1], tot[LOWER], tot[UPPER]):
-                        continue
+                if cst != 0 and not keeps_order(cst, left[HEAD + 1] / wl, right[HEAD + 1] / wr, tot[LOWER], tot[UPPER]):
+                    continue
                 best_num, best_den = num, den
                 note(cand, num / den, values, start, p, last_value, n_missing, side)
 
@@ -186,23 +217,23 @@ def admissible(left, right, cst, rule, targets, tot):
     if cst == 0:
         return True
     i = HEAD + targets.mean_column
-    a, b = constrained_value(targets, wl, left[i]), constrained_value(targets, wr, right[i])
-    return keeps_order(cst, a, b, tot[LOWER], tot[UPPER])
+    return keeps_order(cst, left[i] / wl, right[i] / wr, tot[LOWER], tot[UPPER])
 
 
 @kernel
 def scan_general(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand):  # OUT: cand
     """Any criterion that the sums of both children decide; costs their length at every candidate."""
     left, right = work.left, work.right
+    codes, real, weight, stride = targets.codes, targets.real, targets.weight, targets.stride
     last_value = end - n_missing
     n_boundaries = 0
     for side in range(2 if n_missing > 0 else 1):
         start_classes(rows, last_value if side == 1 else end, end, targets, tot, left, right)
         first, last = scan_range(start, end, n_missing, side, rule.min_leaf)
         for p in range(start + 1, last + 1):
-            row = rows[2 * p - 2]
-            add_row(targets, row, 1.0, left)
-            add_row(targets, row, -1.0, right)
+            row = row_at(rows, p - 1)
+            add_row(codes, real, weight, stride, row, 1.0, left)
+            add_row(codes, real, weight, stride, row, -1.0, right)
             if p < last_value and values[2 * p + 1] <= values[2 * p - 1] + TIE:
                 continue
             n_boundaries += 1
@@ -235,14 +266,15 @@ def draw_threshold(values, start, last, state):
 def scan_random(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand):  # OUT: cand
     """One threshold drawn uniformly; missing values go to a side drawn by lot."""
     left, right = work.left, work.right
+    codes, real, weight, stride = targets.codes, targets.real, targets.weight, targets.stride
     last_value = end - n_missing
     threshold = draw_threshold(values, start, last_value, work.state)
     side = 1 if n_missing > 0 and next_uniform(work.state) < 0.5 else 0
     start_classes(rows, last_value if side == 1 else end, end, targets, tot, left, right)
     p = start
     while p < last_value and values[2 * p + 1] <= threshold:
-        add_row(targets, rows[2 * p], 1.0, left)
-        add_row(targets, rows[2 * p], -1.0, right)
+        add_row(codes, real, weight, stride, row_at(rows, p), 1.0, left)
+        add_row(codes, real, weight, stride, row_at(rows, p), -1.0, right)
         p += 1
     n_left = p - start + side * n_missing
     if min(n_left, end - start - n_left) < max(rule.min_leaf, 1):

@@ -25,11 +25,12 @@ from hyperplan._trees._exact_grow_kernels import (
     grow_best_first,
     grow_depth_first,
     keep_rows,
+    label_rows,
     push,
     root_totals,
 )
 from hyperplan._trees._exact_scan_kernels import N_CANDIDATE
-from hyperplan._trees.criteria import MEDIAN, scan_kind
+from hyperplan._trees.criteria import MEAN, MEDIAN, scan_kind
 from hyperplan._trees.nodes import Nodes, empty_nodes, resized
 
 ENTRIES_PER_SORT = 2**18  # values sorted by one task
@@ -81,6 +82,7 @@ class Rule(NamedTuple):
     criterion: int
     kind: int
     random: bool
+    labelled: bool  # sign bits of the rows are labels
     n_features: int
     max_features: int
     max_depth: int
@@ -183,10 +185,17 @@ def _tree_columns(presorted, targets, own) -> Columns:
         pairs, own = np.concatenate([pairs, by_target]), True
     keep = targets.weight != 0.0
     if keep.all():  # also without weights
-        return columns_of(pairs if own else pairs.copy())
+        pairs = pairs if own else pairs.copy()
+        if _labelled(targets):
+            label_rows(pairs, targets.codes)
+        return columns_of(pairs)
     kept = np.empty((pairs.shape[0], int(keep.sum())), dtype=np.int64)
     keep_rows(pairs, keep, kept)
     return columns_of(kept)
+
+
+def _labelled(targets):
+    return scan_kind(targets) == MEAN and targets.codes.shape[0] > 0 and targets.weight.shape[0] == 0
 
 
 def rule_of(growth, targets, missing) -> Rule:
@@ -200,6 +209,7 @@ def rule_of(growth, targets, missing) -> Rule:
         criterion=targets.criterion,
         kind=scan_kind(targets),
         random=bool(growth.random),
+        labelled=_labelled(targets),
         n_features=n_features,
         max_features=min(int(growth.max_features), n_features),
         max_depth=min(int(growth.max_depth), MAX_INT),

@@ -62,15 +62,13 @@ class _Crew:
 
         def task(i):
             first, last = self.parts[i].start, min(self.parts[i].stop, rule.max_features)
-            args = (self.columns, first, last, start, end, self.targets, rule, tot, self.scratch[i])
-            return scan_features(*args)
+            args = (self.columns, first, last, last, (start, end), self.targets, rule, tot, self.scratch[i])
+            return scan_features(*args)[1] if first < last else 0
 
-        usable = sum(thread_map(task, range(len(self.parts)), self.n_jobs))
         visited = rule.max_features
-        while usable == 0 and visited < rule.n_features:
-            args = (self.columns, visited, visited + 1, start, end, self.targets, rule, tot, work)
-            usable = scan_features(*args)
-            visited += 1
+        if sum(thread_map(task, range(len(self.parts)), self.n_jobs)) == 0:
+            args = (visited, visited, rule.n_features, (start, end), self.targets, rule, tot, work)
+            visited = scan_features(self.columns, *args)[0]
         return choose(work.cands, visited, rule.criterion)
 
     def partition(self, start, end):
