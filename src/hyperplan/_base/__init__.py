@@ -24,7 +24,7 @@ from sklearn.utils import Bunch, check_array, check_consistent_length
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 
 from hyperplan._base.holdout import holdout_split
 from hyperplan._base.labels import Labels, class_weighted, encode_labels

@@ -20,7 +20,14 @@ EPSILON = 2.220446049250313e-16  # below this an impurity counts as zero, and a 
 def clear_totals(tot):  # OUT: tot, bounds kept
     tot[WEIGHT] = 0.0
     tot[MOMENT] = 0.0
-    tot[HEAD:] = 0.0
+    for i in range(HEAD, tot.shape[0]):
+        tot[i] = 0.0
+
+
+@kernel
+def copy_vector(source, target):  # OUT: target
+    for i in range(source.shape[0]):
+        target[i] = source[i]
 
 
 @kernel
@@ -121,12 +128,8 @@ def impurity(criterion, tot, targets):
 @kernel
 def split_entropy(left_weight, right_weight):
     """Entropy in bits of the two shares."""
-    w = left_weight + right_weight
-    found = 0.0
-    for side in (left_weight, right_weight):
-        if side > 0.0:
-            found -= side / w * math.log2(side / w)
-    return found
+    a, b = left_weight / (left_weight + right_weight), right_weight / (left_weight + right_weight)
+    return (-a * math.log2(a) if a > 0.0 else 0.0) - (b * math.log2(b) if b > 0.0 else 0.0)
 
 
 @kernel

@@ -24,6 +24,7 @@ from hyperplan._trees._criterion_kernels import (
     WEIGHT,
     add_row,
     clear_totals,
+    copy_vector,
     impurity,
     node_value,
     row_weight,
@@ -73,24 +74,6 @@ def is_constant(values, start, end, n_missing):
 
 
 @kernel
-def scan_feature(columns, j, start, end, n_missing, targets, rule, tot, work, cand):  # OUT: cand
-    """Best threshold of column j by one of the slower scans."""
-    values, rows = columns.values[j], columns.rows[j]
-    cst = rule.monotone[j] if rule.monotone.shape[0] > 0 else 0
-    if rule.random:
-        work.state[0] = work.key[0] ^ (np.uint64(j + 1) * LEFT_SALT)
-        scan_random(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand)
-        if rule.kind == MEDIAN and cand[SCORE] > -math.inf:
-            random_median_score(columns, j, start, end, n_missing, targets, rule, work, cand)
-    elif rule.kind == CLASSES:
-        scan_classes(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand)
-    elif rule.kind == MEDIAN:
-        scan_median(columns, j, start, end, n_missing, cst, targets, rule, tot, work, cand)
-    else:
-        scan_general(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand)
-
-
-@kernel
 def scan_means(columns, order, some, span, y, weight, missing, monotone, mins, totals, cands):  # OUT: cands
     """`scan_mean` or `scan_labels` over features ``some = (first, last, until)``; scanned and usable ones.
 
@@ -133,15 +116,26 @@ def scan_features(columns, first, last, until, span, targets, rule, tot, work): 
         return scan_means(columns, order, some, span, y, weight, rule.missing, rule.monotone, mins, totals, cands)
     usable, i = 0, first
     while i < until and (i < last or usable == 0):
-        j = work.order[i]
-        cand = work.cands[i]
-        cand[:] = 0.0
+        j, cand = work.order[i], work.cands[i]
+        values, rows = columns.values[j], columns.rows[j]
         cand[SCORE] = -math.inf
         i += 1
-        n_missing = count_missing(columns.values[j], start, end) if rule.missing[j] > 0 else 0
-        if not is_constant(columns.values[j], start, end, n_missing):
-            usable += 1
-            scan_feature(columns, j, start, end, n_missing, targets, rule, tot, work, cand)
+        n_missing = count_missing(values, start, end) if rule.missing[j] > 0 else 0
+        if is_constant(values, start, end, n_missing):
+            continue
+        usable += 1
+        cst = np.intp(rule.monotone[j]) if rule.monotone.shape[0] > 0 else 0
+        if rule.random:
+            work.state[0] = work.key[0] ^ (np.uint64(j + 1) * LEFT_SALT)
+            scan_random(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand)
+            if rule.kind == MEDIAN and cand[SCORE] > -math.inf:
+                random_median_score(columns, j, start, end, n_missing, targets, rule, work, cand)
+        elif rule.kind == CLASSES:
+            scan_classes(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand)
+        elif rule.kind == MEDIAN:
+            scan_median(columns, j, start, end, n_missing, cst, targets, rule, tot, work, cand)
+        else:
+            scan_general(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand)
     return i, usable
 
 
@@ -178,17 +172,6 @@ def choose(cands, n_scanned, criterion):
         if enough and cands[i, EXTRA] > best:
             best, found = cands[i, EXTRA], i
     return found
-
-
-@kernel
-def search(columns, start, end, targets, rule, tot, work):  # OUT: work.order, work.cands
-    """Scan up to `max_features` columns in random order, and on until one is not constant; position of the winner."""
-    if rule.kind == MEDIAN:
-        rank_rows(columns, start, end, targets, rule)
-    d = rule.n_features
-    draw_order(work.key[0], d, d, work.state, work.order)
-    visited = scan_features(columns, 0, rule.max_features, d, (start, end), targets, rule, tot, work)[0]
-    return choose(work.cands, visited, rule.criterion)
 
 
 @kernel
@@ -290,7 +273,8 @@ def divide(columns, j, start, end, targets, rule, tot, cand, work):  # OUT: work
     add_rows(rows, start, boundary, targets, left)
     add_rows(rows, boundary, first_missing, targets, right)
     add_rows(rows, first_missing, end, targets, left)
-    for side, child in ((1, left), (0, right)):
+    for side in range(2):
+        child = left if side == 1 else right
         child[LOWER], child[UPPER] = tot[LOWER], tot[UPPER]
         if rule.criterion == ABSOLUTE:
             median_totals(columns, start, end, work.goes_left, side, targets, rule, child)
@@ -353,10 +337,18 @@ def write_split(nodes, i, feature, cand):  # OUT: nodes
 
 @kernel
 def find_split(columns, start, end, depth, targets, rule, tot, work):  # OUT: work; work.found = feature, rows left
-    """Decide a node: False for a leaf, else the split and both children stand in `work`; the improvement too."""
+    """Decide a node: False for a leaf, else the split, its gain and both children stand in `work`.
+
+    Up to `max_features` columns are scanned in random order, and on until one is not constant.
+    """
     if is_final(rule, tot, end - start, depth):
         return False
-    best = search(columns, start, end, targets, rule, tot, work)
+    d = rule.n_features
+    if rule.kind == MEDIAN:
+        rank_rows(columns, start, end, targets, rule)
+    draw_order(work.key[0], d, d, work.state, work.order)
+    visited = scan_features(columns, 0, rule.max_features, d, (start, end), targets, rule, tot, work)[0]
+    best = choose(work.cands, visited, rule.criterion)
     if best < 0:
         return False
     return accept(columns, best, start, end, targets, rule, tot, work)
@@ -368,7 +360,7 @@ def accept(columns, best, start, end, targets, rule, tot, work):  # OUT: work
     cand = work.cands[best]
     j = work.order[best]
     n_left = divide(columns, j, start, end, targets, rule, tot, cand, work)
-    work.best[:] = cand
+    copy_vector(cand, work.best)
     work.found[0], work.found[1] = j, n_left
     work.gain[0] = decrease(tot, work.left_tot, work.right_tot, rule.total_weight)
     enough = not work.gain[0] + EPSILON < rule.min_decrease
@@ -380,7 +372,7 @@ def push(stack, top, start, end, depth, parent, is_left, key, tot):  # OUT: stac
     span = stack.span[top]
     span[START], span[END], span[DEPTH], span[PARENT], span[IS_LEFT] = start, end, depth, parent, is_left
     stack.key[top] = key
-    stack.tot[top] = tot
+    copy_vector(tot, stack.tot[top])
 
 
 @kernel
@@ -398,7 +390,7 @@ def grow_depth_first(columns, targets, rule, stack, nodes, work, progress):  # O
         top, i = progress[0], progress[1]
         span = stack.span[top]
         start, end, depth, parent, is_left = span[START], span[END], span[DEPTH], span[PARENT], span[IS_LEFT]
-        tot[:] = stack.tot[top]
+        copy_vector(stack.tot[top], tot)
         work.key[0] = stack.key[top]
         write_node(nodes, i, tot, end - start, targets, rule)
         progress[1] += 1
@@ -443,7 +435,7 @@ def pop_best(heap, n, gain):  # OUT: heap
     i = 0
     while True:
         best = i
-        for child in (2 * i + 1, 2 * i + 2):
+        for child in range(2 * i + 1, 2 * i + 3):
             if child < n - 1:
                 a, b = heap[child], heap[best]
                 if gain[a] > gain[b] or (gain[a] == gain[b] and a < b):
@@ -466,7 +458,7 @@ def consider(columns, targets, rule, front, i, nodes, work):  # OUT: front, node
         return 0
     front.gain[i] = work.gain[0]
     front.feature[i] = work.found[0]
-    front.cand[i] = work.best
+    copy_vector(work.best, front.cand[i])
     return 1
 
 
@@ -491,7 +483,7 @@ def grow_best_first(columns, targets, rule, max_leaves, front, nodes, work, prog
         push(front, n_nodes, start, middle, depth + 1, i, 1, left_key, work.left_tot)
         push(front, n_nodes + 1, middle, end, depth + 1, i, 0, right_key, work.right_tot)
         progress[2] = max(progress[2], depth + 1)
-        for child in (n_nodes, n_nodes + 1):
+        for child in range(n_nodes, n_nodes + 2):
             if consider(columns, targets, rule, front, child, nodes, work):
                 heap[n_heap] = child
                 n_heap += 1

@@ -55,7 +55,8 @@ def running_errors(rows, ordered, span, direction, k, targets, tree, errors, med
     start, end, n_missing, side = span
     m = end - start
     weights, real, rank = targets.weight, targets.real, targets.rank
-    tree[:] = 0.0
+    for i in range(m + 1):
+        tree[i, 0], tree[i, 1] = 0.0, 0.0
     top = 1
     while 2 * top <= m:
         top *= 2
@@ -87,7 +88,8 @@ def scan_median(columns, j, start, end, n_missing, cst, targets, rule, tot, work
     tree = work.tree[: m + 1]
     errors, medians, weight = work.errors, work.medians, targets.weight
     for side in range(2 if n_missing > 0 else 1):
-        errors[:, :m] = 0.0
+        for i in range(m):
+            errors[0, i], errors[1, i] = 0.0, 0.0
         span = (start, end, n_missing, side)
         for k in range(targets.n_classes.shape[0]):
             ordered = columns.rows[rule.n_features + k]
@@ -169,6 +171,7 @@ def random_median_score(columns, j, start, end, n_missing, targets, rule, work, 
     score = 0.0
     for k in range(targets.n_classes.shape[0]):
         ordered = columns.rows[rule.n_features + k]
-        score -= median_of_side(ordered, start, end, k, work.goes_left, 1, targets, wl)[1]
-        score -= median_of_side(ordered, start, end, k, work.goes_left, 0, targets, wr)[1]
+        for side in range(2):
+            w = wl if side == 1 else wr
+            score -= median_of_side(ordered, start, end, k, goes_left, side, targets, w)[1]
     cand[SCORE] = score

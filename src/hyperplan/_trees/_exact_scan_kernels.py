@@ -1,10 +1,11 @@
 """The best threshold of one sorted column within one node, for each kind of criterion.
 
-A column is an array of pairs sorted by value: ``values[2 p + 1]`` is the float32 value at position p and ``rows[2 p]``
-its row (two views of the same memory), missing values last.  Without weights and with two classes, the sign bit of the
-row is its label, so that the scan reads one stream of memory; everybody else masks it away (`row_at`).  Candidates stand between neighbours that differ by
-more than `TIE`.  With missing values the scan runs twice, with them on the right and on the left.  The winner goes to
-``cand = [score, threshold, position, missing left?, rows on the left, extra]``; score -inf: no admissible threshold.
+A column is an array of pairs sorted by value: ``values[2 p + 1]`` is the float32 value at position p and
+``rows[2 p]`` its row (two views of the same memory), missing values last.  Without weights and with two classes, the
+sign bit of the row is its label, so that the scan reads one stream of memory; others mask it away (`row_at`).
+Candidates stand between neighbours that differ by more than `TIE`.  With missing values the scan runs twice, with them
+on the right and on the left.  The winner goes to ``cand = [score, threshold, position, missing left?, rows on the
+left, extra]``; score -inf: no admissible threshold.
 """
 
 import math
@@ -147,10 +148,9 @@ def start_classes(rows, first, end, targets, tot, left, right):  # OUT: left, ri
     clear_totals(left)
     for p in range(first, end):
         add_row(codes, real, weight, stride, row_at(rows, p), 1.0, left)
-    right[:] = tot
+    right[WEIGHT] = tot[WEIGHT] - left[WEIGHT]
     for i in range(HEAD, tot.shape[0]):
-        right[i] -= left[i]
-    right[WEIGHT] -= left[WEIGHT]
+        right[i] = tot[i] - left[i]
 
 
 @kernel

@@ -1,7 +1,18 @@
 """Decision trees."""
 
+from hyperplan.tree._decision_tree import DecisionTreeClassifier, DecisionTreeRegressor
 from hyperplan.tree._export_graphviz import export_graphviz
 from hyperplan.tree._export_text import export_text, rules
+from hyperplan.tree._extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
 from hyperplan.tree._plot_tree import plot_tree
 
-__all__ = ["export_graphviz", "export_text", "plot_tree", "rules"]
+__all__ = [
+    "DecisionTreeClassifier",
+    "DecisionTreeRegressor",
+    "ExtraTreeClassifier",
+    "ExtraTreeRegressor",
+    "export_graphviz",
+    "export_text",
+    "plot_tree",
+    "rules",
+]
