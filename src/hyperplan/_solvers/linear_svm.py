@@ -21,6 +21,7 @@ from hyperplan._solvers.linear_svm_interior import interior_point
 from hyperplan._solvers.linear_svm_joint import joint_interior_point
 from hyperplan._solvers.linear_svm_l1 import l1_newton
 from hyperplan._solvers.linear_svm_newton import newton_cg, newton_cholesky
+from hyperplan._solvers.linear_svm_small import is_small, solve_small
 
 DIRECT_WIDTH = 2000  # columns up to which a system of that size is factorised in each step
 SPARSE_FILL = 1000  # columns^2 per stored value of a row up to which sparse rows are worth a dense system
@@ -73,9 +74,14 @@ def fit_band(X, low, high, cost, *, power, l1=False, scale=0.0, tol=1e-4, max_it
     options = {"target_gap": max(SHARE_OF_TOL * tol, FINEST_GAP), "max_iter": max_iter}
     if power == 2:
         options["target_gap"] = max(SHARE_OF_TOL * tol * min(tol, 1.0), 1e-20)  # quadratic convergence: digits are free
+    if l1:
+        options["target_gap"] = max(SHARE_OF_TOL * tol, FINEST_GAP)
+    if is_small(design, power):
+        found = solve_small(design, band, power=power, l1=l1, **options)
+        if found.status is not Status.STALLED:
+            return found
     with single_threaded_blas(), np.errstate(all="ignore"):  # overflow ends in a status, not in warnings
         if l1:
-            options["target_gap"] = max(SHARE_OF_TOL * tol, FINEST_GAP)
             return l1_newton(design, band, **options)
         direct = {1: interior_point, 2: newton_cholesky}[power]
         if _is_narrow(design, band):

@@ -1,14 +1,16 @@
 """What the two linear support vector machines share: option checks, data, warnings, certificate."""
 
+import numbers
 import warnings
 
 import numpy as np
 import scipy.sparse as sp
 
-from hyperplan._base import ConvergenceWarning, Int, Real, check_finite, check_training, gap_certificate
+from hyperplan._base import ConvergenceWarning, Int, Real, check_finite, check_training, gap_certificate, seed_from
 from hyperplan._solvers.linear_svm_design import Design
 
 FINEST_BOUND = 1e-10  # relative gaps below this are not told apart in double precision
+SMALL_VALUES = 200_000  # values of a dense X that are summed faster than tasks are handed out
 
 # (loss, penalty) -> the formulations that exist
 FORMULATIONS = {
@@ -42,7 +44,7 @@ def check_formulation(loss, penalty, dual):
 
 
 def check_rows(estimator, X, y, sample_weight, **options):
-    """Checked data in row order.  One threaded product with X stands for the search for NaN and infinity."""
+    """Checked data in row order.  A sum over X (a threaded product) stands for the search for NaN and infinity."""
     data = check_training(
         estimator, X, y, sample_weight, accept_sparse="csr", order="C", ensure_all_finite=False, **options
     )
@@ -50,11 +52,17 @@ def check_rows(estimator, X, y, sample_weight, **options):
     if sp.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    with np.errstate(all="ignore"):
-        finite = np.isfinite(Design(X).scores(np.ones(X.shape[1]))).all()
-    if not finite:
+    with np.errstate(all="ignore"):  # a NaN or an infinity always reaches the sum
+        is_small = not sp.issparse(X) and X.size <= SMALL_VALUES
+        total = X.sum() if is_small else Design(X).scores(np.ones(X.shape[1])).sum()
+    if not np.isfinite(total):
         check_finite(estimator, X)
     return data._replace(X=X)
+
+
+def seed_of(random_state):
+    """A seed for the kernels; a number needs no generator, which costs more than a small fit."""
+    return int(random_state) if isinstance(random_state, numbers.Integral) else seed_from(random_state)
 
 
 def certify(outcomes, tol):

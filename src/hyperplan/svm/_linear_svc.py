@@ -27,7 +27,6 @@ from hyperplan._base import (
     check_params,
     class_weighted,
     encode_labels,
-    seed_from,
 )
 from hyperplan._core.parallel import thread_map
 from hyperplan._solvers.linear_svm import classification_band, fit_band, fit_joint
@@ -37,8 +36,11 @@ from hyperplan.svm._linear_common import (
     check_formulation,
     check_rows,
     report,
+    seed_of,
     warn_unless_certified,
 )
+
+TASK_VALUES = 10_000  # values of X from which one machine per class is worth a task
 
 
 def one_against_rest(X, codes, n_classes, cost, factor, **options):
@@ -55,7 +57,8 @@ def one_against_rest(X, codes, n_classes, cost, factor, **options):
         return fit_band(X, low, high, own_cost, **options)
 
     positives = [1] if n_classes == 2 else range(n_classes)
-    outcomes = thread_map(fit_class, positives) if len(positives) > 1 else [fit_class(1)]
+    has_large_tasks = len(positives) > 1 and np.prod(X.shape) > TASK_VALUES
+    outcomes = thread_map(fit_class, positives) if has_large_tasks else [fit_class(k) for k in positives]
     return outcomes, np.stack([outcome.weights for outcome in outcomes])
 
 
@@ -214,7 +217,7 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
         factor = class_weighted(np.ones(data.X.shape[0]), class_weight, labels, data.y)
         cost = np.full(data.X.shape[0], float(self.C)) if data.weight is None else self.C * data.weight
         scale = float(self.intercept_scaling) if self.fit_intercept else 0.0
-        options = {"scale": scale, "tol": self.tol, "max_iter": self.max_iter, "seed": seed_from(self.random_state)}
+        options = {"scale": scale, "tol": self.tol, "max_iter": self.max_iter, "seed": seed_of(self.random_state)}
         if not is_joint:
             options |= {"power": 1 if self.loss == "hinge" else 2, "l1": self.penalty == "l1"}
         method = joint if is_joint else one_against_rest  # 3 maths

@@ -19,7 +19,6 @@ from hyperplan._base import (
     Real,
     Seed,
     check_params,
-    seed_from,
 )
 from hyperplan._solvers.linear_svm import fit_band
 from hyperplan.svm._linear_common import (
@@ -28,6 +27,7 @@ from hyperplan.svm._linear_common import (
     check_formulation,
     check_rows,
     report,
+    seed_of,
     warn_unless_certified,
 )
 
@@ -157,7 +157,7 @@ class LinearSVR(LinearRegressorMixin, BaseEstimator):
             scale=scale,
             tol=self.tol,
             max_iter=self.max_iter,
-            seed=seed_from(self.random_state),
+            seed=seed_of(self.random_state),
         )
         certificate = certify([outcome], self.tol)
         if self.verbose:

@@ -1,0 +1,53 @@
+"""Small dense support vector machines: each problem is one compiled call.
+
+Absolute losses are solved by an augmented Lagrangian method: a row's multiplier follows its score linearly over a short
+width, Newton's method solves that problem (only the rows within the width enter the Hessian), the multipliers become
+the new centers and the width shrinks.  Squared losses are the same thing with one fixed width and no bounds.  The l1
+penalty: proximal Newton steps.  No step allocates or leaves compiled code, where data of this size spends its time.
+Rockafellar (1976), Mathematics of Operations Research 1(2); Li, Sun, Toh (2018), SIAM J. Optimization 28(1).
+"""
+
+import numpy as np
+
+from hyperplan._core.status import Status
+from hyperplan._solvers._linear_svm_small_kernels import small_l1, small_ridge
+from hyperplan._solvers.linear_svm_design import Outcome
+
+SMALL_WIDTH = 128  # columns up to which plain loops factorise nearly as fast as LAPACK
+SMALL_VALUES = {1: 1_000_000, 2: 200_000}  # values of X up to which threads gain nothing over the other methods
+SMALL_WORK = 10_000_000  # rows times squared columns up to which plain loops sum the Hessian as fast as BLAS
+MAX_STEPS = 200  # Newton steps before the methods for larger data are asked
+FIRST_WIDTH = 0.5  # of the elastic zone, in units of the mean distance to the band at score 0
+STIFFEN = 4.0  # from one set of centers to the next
+MODEL_PASSES = 1000  # of coordinate descent on one quadratic model
+
+
+def is_small(design, power):
+    """Whether one compiled call is the fastest way."""
+    n, d = design.n_rows, design.width
+    if design.is_sparse or not d <= min(SMALL_WIDTH, n) or n * d > SMALL_VALUES[power]:
+        return False
+    return power == 1 or n * d**2 <= SMALL_WORK  # few rows are elastic where the loss is absolute
+
+
+def solve_small(design, band, *, power, l1, target_gap, max_iter):
+    """Solve in one call; a status other than CONVERGED means that another method should try."""
+    Z = np.empty((design.n_rows, design.width))
+    Z[:, : design.n_features] = design.X
+    if design.scale:
+        Z[:, -1] = design.scale
+    weights, pull = np.zeros(design.width), np.empty(design.n_rows)
+    steps = min(max_iter, MAX_STEPS)
+    if l1:
+        objective, gap, n_iter = small_l1(Z, band, target_gap, steps, MODEL_PASSES, weights, pull)
+    else:
+        low, high, _ = band
+        typical = np.maximum(np.maximum(low, -high), 0.0).mean()
+        objective, gap, n_iter = small_ridge(
+            Z, band, power, FIRST_WIDTH * typical, STIFFEN, target_gap, steps, weights, pull
+        )
+    if gap <= target_gap * objective:
+        status = Status.CONVERGED
+    else:
+        status = Status.MAX_ITER if n_iter >= max_iter and np.isfinite(gap) else Status.STALLED
+    return Outcome(weights, pull, objective, gap, n_iter, status)
