@@ -38,6 +38,7 @@ from sklearn.preprocessing import StandardScaler as ReferenceStandardScaler
 from hyperplan._core.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer  # they load all metrics
+    from sklearn.compose import ColumnTransformer
+from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer  # they load all metrics
 
 __getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -24,6 +24,8 @@ def fill_derivatives(code, parameter, y, raw, weight, start, stop, gradient, hes
             g, h = w * (p - y[i]), w * p * (1.0 - p)
         elif code == SQUARED:
             g, h = w * (raw[i] - y[i]), w
+        elif SQUARED < code < LOG_LOSS:  # other losses of the residual: curvature 1 by decree
+            g, h = w * loss_slope(code, parameter, y[i], raw[i]), w
         else:
             g, h = w * loss_slope(code, parameter, y[i], raw[i]), w * loss_curvature(code, parameter, y[i], raw[i])
         gradient[i] = g

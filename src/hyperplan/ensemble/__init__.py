@@ -1,3 +1,11 @@
 """Many models as one: bagging, forests and boosting."""
 
-__all__: list[str] = []
+from typing import TYPE_CHECKING
+
+from hyperplan._core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from hyperplan.ensemble._hist_classifier import HistGradientBoostingClassifier
+    from hyperplan.ensemble._hist_regressor import HistGradientBoostingRegressor
+
+__getattr__, __dir__, __all__ = lazy_names(__name__)

@@ -1,0 +1,364 @@
+"""What the histogram boosting estimators share: fit and raw predictions.
+
+With l the loss, F_0 the best constant and T_m the tree of round m,
+
+    F_M(x) = F_0 + eta sum_m T_m(x),    T_m minimises  sum_i g_i T(x_i) + h_i T(x_i)^2 / 2 + lambda/2 sum_j w_j^2 + beta J
+
+greedily over trees with J leaves of values w_j, where g and h are the derivatives of l at F_{m-1}.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hyperplan._base import (
+    ArrayLike,
+    BaseEstimator,
+    Bool,
+    Certificate,
+    Choice,
+    Int,
+    Is,
+    Null,
+    OneOf,
+    Real,
+    Seed,
+    check_consistent_length,
+    check_is_fitted,
+    check_params,
+    check_random_state,
+    check_weight,
+    holdout_split,
+)
+from hyperplan._base.callbacks import CallbackSupportMixin, FitTask, with_callbacks
+from hyperplan._base.validate import validate_data
+from hyperplan._trees.binned_predictor import add_trees, make_predictor, predict_raw
+from hyperplan._trees.binning import SAMPLE, BinMap, bin_rows, fit_bins
+from hyperplan._trees.boosting import Booster
+from hyperplan._trees.boosting_losses import BoostingLoss, baseline
+from hyperplan._trees.histogram import UNLIMITED, Constraints, GrowthOptions
+from hyperplan.ensemble._hist_input import (
+    Columns,
+    apply_columns,
+    categorical_mask,
+    category_counts,
+    interaction_groups,
+    learn_columns,
+    monotone_directions,
+)
+from hyperplan.ensemble._hist_monitor import Monitor
+
+AUTO_ROWS = 10_000  # early_stopping="auto" starts above
+Fraction = Is(lambda v: isinstance(v, float | np.floating) and 0.0 < v <= 1.0, "a float in the range (0.0, 1.0]")
+
+COMMON_PARAMS = {
+    "learning_rate": Real(gt=0),
+    "max_iter": Int(ge=1),
+    "max_leaf_nodes": OneOf(Int(ge=2), Null),
+    "max_depth": OneOf(Int(ge=1), Null),
+    "min_samples_leaf": Int(ge=1),
+    "l2_regularization": Real(ge=0),
+    "max_features": Fraction,
+    "max_bins": Int(ge=2, le=255),
+    "monotonic_cst": OneOf(ArrayLike, Is(lambda v: isinstance(v, dict), "an instance of 'dict'"), Null),
+    "interaction_cst": OneOf(
+        Is(lambda v: isinstance(v, list | tuple), "an instance of 'list' or 'tuple'"),
+        Choice("pairwise", "no_interactions", None),
+    ),
+    "n_iter_no_change": Int(ge=1),
+    "validation_fraction": OneOf(
+        Is(lambda v: isinstance(v, float | np.floating) and 0.0 < v < 1.0, "a float in the range (0.0, 1.0)"),
+        Int(ge=1),
+        Null,
+    ),
+    "tol": Real(ge=0),
+    "categorical_features": OneOf(ArrayLike, Choice("from_dtype", None)),
+    "warm_start": Bool,
+    "early_stopping": OneOf(Choice("auto"), Bool),
+    "scoring": Is(lambda v: v is None or isinstance(v, str) or callable(v), "a str, a callable or None"),
+    "verbose": OneOf(Int(ge=0), Bool),
+    "random_state": Seed,
+    "growth": Choice("leaf", "level", "oblivious"),
+    "leaf_cost": Real(ge=0),
+    "min_hessian": Real(ge=0),
+    "subsample": Fraction,
+}
+
+
+class Model(NamedTuple):
+    """A fitted ensemble: `trees[m][k]` is the tree of round m for output k."""
+
+    loss: BoostingLoss
+    baseline: np.ndarray
+    bin_map: BinMap
+    trees: list
+    columns: Columns
+
+
+class Rows(NamedTuple):
+    """Checked rows; any part may be missing for validation."""
+
+    X: Any
+    y: Any
+    weight: Any
+
+
+class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
+    """Base of the estimators; a child encodes targets (`_encode_target`) and names its loss (`_boosting_loss`)."""
+
+    _known_raw = None  # set on copies that stand in for the estimator when a scorer is asked during the fit
+
+    @with_callbacks
+    def fit(self, X, y, sample_weight=None, *, X_val=None, y_val=None, sample_weight_val=None):
+        """Fit the ensemble.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training rows; NaN is missing.
+        y : array-like of shape (n_samples,)
+            Targets.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Row weights.
+        X_val, y_val : array-like, default=None
+            Rows to watch for early stopping; by default some of the training rows are set aside.
+        sample_weight_val : array-like, default=None
+            Weights of the validation rows.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        # 1 parameters
+        check_params(self)
+        previous = self._model if self.warm_start and hasattr(self, "_model") else None
+        seed = self._seed if previous is not None else int(self._fresh_seed())
+        # 2 data
+        rows, columns, target = self._training_rows(X, y, sample_weight)
+        held = self._validation_rows(X_val, y_val, sample_weight_val, columns, target)
+        constraints = self._constraints(target)
+        loss = self._boosting_loss(target, rows)
+        stops = rows.X.shape[0] > AUTO_ROWS if self.early_stopping == "auto" else bool(self.early_stopping)
+        if stops and held is None and self.validation_fraction is not None:
+            rows, held = self._set_aside(rows, seed, loss)
+        # 3 maths
+        bin_map = self._bins(rows, columns, seed) if previous is None else previous.bin_map
+        start = baseline(loss, rows.y, rows.weight) if previous is None else previous.baseline
+        model = Model(loss, start, bin_map, [] if previous is None else list(previous.trees), columns)
+        result = self._boost(model, rows, held if stops else None, constraints, seed, target, stops)
+        # 4 attributes
+        vars(self).update(result, **target, do_early_stopping_=stops, is_categorical_=columns.is_categorical)
+        self.n_trees_per_iteration_ = loss.n_outputs
+        self._model, self._seed, self._predictor = model, seed, None
+        self._fitted_with_sw = sample_weight is not None
+        return self
+
+    def _fresh_seed(self):
+        return check_random_state(self.random_state).randint(np.iinfo(np.uint32).max, dtype="u8")
+
+    def _training_rows(self, X, y, sample_weight):
+        mask = categorical_mask(X, self.categorical_features)
+        X, columns = learn_columns(self, X, mask, self.max_bins)
+        y = validate_data(self, X="no_validation", y=y)
+        y, target = self._encode_target(y)
+        check_consistent_length(X, y)
+        weight = check_weight(sample_weight, X)
+        return Rows(X, y, self._weights(weight, y, target)), columns, target
+
+    def _weights(self, weight, y, target):
+        return weight
+
+    def _validation_rows(self, X, y, weight, columns, target):
+        if X is None and y is None:
+            return None
+        if y is None:
+            raise ValueError("X_val is provided, but y_val was not provided.")
+        if X is None:
+            raise ValueError("y_val is provided, but X_val was not provided.")
+        if self.early_stopping is False:
+            raise ValueError(
+                "X_val and y_val are passed to fit while at the same time early_stopping is False. When passing X_val "
+                "and y_val to fit, early_stopping should be set to either 'auto' or True."
+            )
+        X = apply_columns(self, X, columns)
+        y = self._encode_held_target(validate_data(self, X="no_validation", y=y), target)
+        check_consistent_length(X, y)
+        return Rows(X, y, check_weight(weight, X))
+
+    def _encode_held_target(self, y, target):
+        return self._encode_target(y)[0]
+
+    def _constraints(self, target):
+        if self.monotonic_cst is not None and target.get("classes_", np.zeros(2)).shape[0] > 2:
+            raise ValueError("monotonic constraints are not supported for multiclass classification.")
+        return Constraints(
+            monotone_directions(self, self.monotonic_cst), interaction_groups(self.interaction_cst, self.n_features_in_)
+        )
+
+    def _set_aside(self, rows, seed, loss):
+        stratify = loss.link in ("logit", "half_logit", "softmax")
+        train, held = holdout_split(rows.y, self.validation_fraction, seed, stratify=stratify)
+
+        def part(index):
+            return Rows(rows.X[index], rows.y[index], None if rows.weight is None else rows.weight[index])
+
+        return part(train), part(held)
+
+    def _bins(self, rows, columns, seed):
+        """Bins from the rows, or from a sample of them drawn by weight."""
+        n, n_features = rows.X.shape
+        counts, weight, sample = category_counts(columns, n_features), rows.weight, None
+        if n > SAMPLE:
+            p = None if weight is None else weight / weight.sum()
+            sample, weight = check_random_state(seed).choice(n, SAMPLE, p=p, replace=True), None
+            sample.sort()
+        return fit_bins(rows.X, self.max_bins, rows=sample, weight=weight, categories=counts)
+
+    def _growth_options(self):
+        max_leaves = UNLIMITED if self.max_leaf_nodes is None else self.max_leaf_nodes
+        return GrowthOptions(
+            max_leaves=max_leaves,
+            max_depth=UNLIMITED if self.max_depth is None else self.max_depth,
+            min_samples_leaf=self.min_samples_leaf,
+            min_hessian=float(self.min_hessian),
+            l2=float(self.l2_regularization),
+            leaf_cost=float(self.leaf_cost),
+            growth=self.growth,
+            max_features=float(self.max_features),
+        )
+
+    def _boost(self, model, rows, held, constraints, seed, target, stops):
+        """All rounds; `model.trees` grows.  Returns fitted attributes."""
+        done = len(model.trees)
+        if done > self.max_iter:
+            raise ValueError(
+                f"max_iter={self.max_iter} must be larger than or equal to n_iter_={done} when warm_start==True"
+            )
+        data = bin_rows(rows.X, model.bin_map)
+        raw = self._start(model, data)
+        booster = Booster(
+            data, rows.y, rows.weight, model.loss, self._growth_options(), constraints, raw,
+            learning_rate=self.learning_rate, subsample=float(self.subsample), seed=seed,
+        )  # fmt: skip
+        held_data = None if held is None else bin_rows(held.X, model.bin_map)
+        watched = None if held is None else (*held, self._start(model, held_data))
+        attributes = {**target, "_model": model}
+        monitor = Monitor(self, booster, rows, watched, attributes, seed) if stops else None
+        if monitor and done:
+            monitor.train, monitor.validation = list(self.train_score_), list(self.validation_score_)
+        elif monitor:
+            monitor.record()
+        first_loss = booster.mean_loss()
+        task = FitTask(self, rows.X, rows.y, None, self.max_iter, lambda m: {**target, "_model": m, "_predictor": None})
+        task.begin(model)
+        drops = np.zeros(2)
+        for iteration in range(done, self.max_iter):
+            step = booster.step(iteration)
+            model.trees.append(step.trees)
+            drops += step.leaf_drop, step.gain_drop
+            if watched is not None:
+                extra = make_predictor(step.trees, range(len(step.trees)), model.bin_map, model.loss.n_outputs)
+                add_trees(extra, held_data, 0, len(step.trees), watched[3])
+            stalled = monitor.record() if monitor else False
+            self._report(iteration, step, monitor)
+            if task(model._replace(trees=list(model.trees))) or stalled:
+                break
+        task.end(model)
+        return {
+            "train_score_": np.asarray(monitor.train if monitor else []),
+            "validation_score_": np.asarray(monitor.validation if monitor else []),
+            "certificate_": _certificate(drops, first_loss, booster.mean_loss(), constraints),
+        }
+
+    def _start(self, model, data):
+        raw = np.empty((model.loss.n_outputs, data.n_samples))
+        raw[:] = model.baseline[:, None]
+        if model.trees:
+            add_trees(_predictor_of(model), data, 0, len(model.trees) * model.loss.n_outputs, raw)
+        return raw
+
+    def _report(self, iteration, step, monitor):
+        if self.verbose < 1 or (self.verbose == 1 and (iteration + 1) % 10):
+            return
+        leaves = sum(tree.n_leaves for tree in step.trees)
+        depth = max(int(tree.depth.max()) for tree in step.trees)
+        text = f"[{iteration + 1}/{self.max_iter}] {len(step.trees)} tree, {leaves} leaves, max depth = {depth}"
+        if monitor:
+            text += f", train {'loss' if self.scoring == 'loss' else 'score'}: {abs(monitor.train[-1]):.5f}"
+            text += f", val: {abs(monitor.validation[-1]):.5f}" if monitor.validation else ""
+        print(text)
+
+    def _raw_predict(self, X):
+        """Raw predictions, (n_outputs, n_samples)."""
+        if self._known_raw is not None:
+            return self._known_raw
+        check_is_fitted(self, "_model")
+        X = apply_columns(self, X, self._model.columns)
+        return predict_raw(self._cached_predictor(), X, self._model.baseline)
+
+    def _cached_predictor(self):
+        if self._predictor is None:
+            self._predictor = _predictor_of(self._model)
+        return self._predictor
+
+    def _staged_raw_predict(self, X):
+        """Raw predictions after each round."""
+        check_is_fitted(self, "_model")
+        model, k = self._model, self._model.loss.n_outputs
+        data = bin_rows(apply_columns(self, X, model.columns), model.bin_map)
+        raw = np.empty((k, data.n_samples))
+        raw[:] = model.baseline[:, None]
+        predictor = self._cached_predictor()
+        for m in range(len(model.trees)):
+            add_trees(predictor, data, m * k, (m + 1) * k, raw)
+            yield raw.copy()
+
+    @property
+    def n_iter_(self):
+        """Number of rounds."""
+        check_is_fitted(self, "_model")
+        return len(self._model.trees)
+
+    def __getstate__(self):
+        state = super().__getstate__()
+        return {**state, "_predictor": None} if "_predictor" in state else state
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "_model")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _predictor_of(model):
+    trees = [tree for round_trees in model.trees for tree in round_trees]
+    outputs = np.tile(np.arange(model.loss.n_outputs), len(model.trees))
+    return make_predictor(trees, outputs, model.bin_map, model.loss.n_outputs)
+
+
+def _certificate(drops, first_loss, last_loss, constraints):
+    leaf_drop, gain_drop = (float(drop) for drop in drops)
+    error = abs(leaf_drop - gain_drop) / leaf_drop if leaf_drop > 0 else 0.0
+    monotone = bool(constraints.monotone.any())
+    return Certificate(
+        kind="second-order identity",
+        guarantee="the sum of the gains of all splits is the drop of the second-order objective that the leaves attain, "
+        "so that rounding derivatives to integers did not distort the choice of splits",
+        value=0.0 if monotone else error,
+        bound=1e-3,
+        assumption="no monotone constraints (they bound leaf values, and the identity is not checked)",
+        reference="Chen, Guestrin (2016), XGBoost, equations 5 to 7",
+        details={
+            "drop at the leaves": leaf_drop,
+            "sum of gains": gain_drop,
+            "training loss of the constant": first_loss,
+            "training loss of the ensemble": last_loss,
+            "rounds lower the loss": "always for squared error and a learning rate up to 1"
+            if not math.isnan(last_loss)
+            else "unknown",
+        },
+    )
