@@ -68,6 +68,11 @@ class FitTask:
             self._context.call_on_fit_task_begin(estimator=self._estimator, **self._data)
             self._start(theta)
 
+    @property
+    def reports(self) -> bool:
+        """Whether a callback hears of iterations, after `begin`."""
+        return self._current is not None
+
     def __call__(self, theta) -> bool:
         """Report the end of an iteration at `theta`; True when a callback asks to stop."""
         if self._current is None:

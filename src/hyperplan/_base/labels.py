@@ -17,8 +17,11 @@ class Labels(NamedTuple):
 
 def encode_labels(y, *, min_classes=2, estimator_name="This classifier") -> Labels:
     """Sorted classes and integer codes; a clear error for continuous targets and for too few classes."""
-    check_classification_targets(y)
-    classes, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
+    plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu"  # always labels, if perhaps very many
+    classes, codes = np.unique(y, return_inverse=True) if plain else (y, y)
+    if not plain or 2 * classes.shape[0] > y.shape[0]:
+        check_classification_targets(y)
+        classes, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
     if classes.shape[0] < min_classes:
         raise ValueError(
             f"{estimator_name} needs samples of at least {min_classes} classes in the data, but the data contains "

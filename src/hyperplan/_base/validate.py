@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from hyperplan._core.arrays import kernel_view
 
 FLOATS = [np.float64, np.float32]
+_PLAIN_OPTIONS = {"dtype", "order", "ensure_all_finite", "accept_large_sparse", "y_numeric", "multi_output"}
 
 
 class Data(NamedTuple):
@@ -41,10 +42,31 @@ def check_training(estimator, X, y, sample_weight=None, *, accept_sparse=("csr",
     Never write into the results: they may alias the caller's read-only arrays (see `kernel_view`).
     """
     options.setdefault("dtype", FLOATS)
+    if _is_plain(X, y, options):
+        estimator.n_features_in_ = X.shape[1]
+        estimator.__dict__.pop("feature_names_in_", None)
+        return Data(kernel_view(X), kernel_view(np.ascontiguousarray(y)), check_weight(sample_weight, X))
     with _located_errors(estimator, X):
         X, y = validate_data(estimator, X, y, accept_sparse=accept_sparse, **options)
     y = np.ascontiguousarray(y) if y.ndim == 1 else y  # a column of a table is strided: one more compilation
     return Data(kernel_view(X), kernel_view(y), check_weight(sample_weight, X))
+
+
+def _is_plain(X, y, options):
+    """Whether scikit-learn's checks would find nothing to say or to change: small fits spend most of their time there.
+
+    All else (other types and orders, wrong shapes, values that are not finite) is left to them.
+    """
+    if type(X) is not np.ndarray or type(y) is not np.ndarray or not options.keys() <= _PLAIN_OPTIONS:
+        return False
+    if X.ndim != 2 or X.size == 0 or y.shape != X.shape[:1] or y.dtype.kind not in "biuf":
+        return False
+    order, finite = options.get("order"), options.get("ensure_all_finite", True)
+    wanted = order is None or X.flags.c_contiguous if order != "F" else X.flags.f_contiguous
+    if options["dtype"] is not FLOATS or X.dtype not in FLOATS or not wanted or not isinstance(finite, bool):
+        return False
+    with np.errstate(all="ignore"):  # a NaN or an infinity always reaches the sum
+        return bool((not finite or np.isfinite(X.sum())) and (y.dtype.kind != "f" or np.isfinite(y.sum())))
 
 
 def check_weight(sample_weight, X, *, allow_negative=False, dtype=np.float64):

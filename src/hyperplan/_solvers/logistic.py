@@ -14,6 +14,8 @@ References
 Nocedal, Wright (2006), Numerical Optimization, chapters 3 and 7.
 """
 
+import contextlib
+
 import numpy as np
 
 from hyperplan._core.parallel import single_threaded_blas
@@ -21,6 +23,7 @@ from hyperplan._solvers.logistic_l1 import prox_newton
 from hyperplan._solvers.logistic_lbfgs import lbfgs
 from hyperplan._solvers.logistic_newton import EXTRA_STEPS, factorised, newton
 from hyperplan._solvers.logistic_rows import LogisticResult, Penalty, Rows
+from hyperplan._solvers.logistic_small import small_lasso, small_newton
 
 NEWTON_WIDTH = 1000  # features up to which the Hessian is formed
 NEWTON_WIDTH_ANY_SHAPE = 200  # ... also when there are fewer rows than features
@@ -57,8 +60,8 @@ def solve_binary(X, target, weight, penalty: Penalty, *, tol, max_iter, theta=No
     start = np.zeros(rows.width + 1) if theta is None else np.array(theta, dtype=np.float64)
     if not penalty.intercept:
         start[-1] = 0.0
-    observe = observe or (lambda *_: False)
-    with single_threaded_blas():
+    observe = observe or _nobody
+    with contextlib.nullcontext() if rows.is_small else single_threaded_blas():  # the compiled loops call no BLAS
         if theta is None and max_iter > 2 * EXTRA_STEPS:
             start = _warm_up(rows, penalty, start)
         return ENGINES[engine_for(rows, penalty)](rows, penalty, start, tol, max_iter, observe)
@@ -106,7 +109,7 @@ class SmoothProblem:
     def result(self, theta, objective, gradient, state, n_iter, status):
         residual = float(np.abs(gradient).max())
         dual, separates = self.rows.dual(state, self.penalty), self.rows.separates(state)
-        return LogisticResult(theta, n_iter, status, float(objective), residual, dual, separates)
+        return LogisticResult(theta, n_iter, status, float(objective), residual, dual, separates, state=state)
 
 
 def _warm_up(rows, penalty, theta):
@@ -129,7 +132,13 @@ def _warm_up(rows, penalty, theta):
 
 def _newton_engine(rows, penalty, theta, tol, max_iter, observe):
     problem = SmoothProblem(rows, penalty)
-    point, n_iter, status = newton(problem, theta, tol, max_iter, observe, keep_factor=rows.n_stored >= LARGE)
+    if rows.is_small and penalty.l2 > SMALLEST_L2:
+        found = small_newton(problem, theta, tol, max_iter, None if observe is _nobody else observe)
+        if found is not None:
+            point, n_iter, status = found
+            return problem.result(*point, n_iter, status)
+    with single_threaded_blas():
+        point, n_iter, status = newton(problem, theta, tol, max_iter, observe, keep_factor=rows.n_stored >= LARGE)
     return problem.result(*point, n_iter, status)
 
 
@@ -144,7 +153,15 @@ def _lbfgs_engine(rows, penalty, theta, tol, max_iter, observe):
 
 
 def _lasso_engine(rows, penalty, theta, tol, max_iter, observe):
-    return prox_newton(rows, penalty, theta, min(tol, TIGHTEST_USEFUL), tol, max_iter, observe)
+    goal = min(tol, TIGHTEST_USEFUL)
+    if rows.is_small:
+        return small_lasso(rows, penalty, theta, goal, tol, max_iter, None if observe is _nobody else observe)
+    return prox_newton(rows, penalty, theta, goal, tol, max_iter, observe)
+
+
+def _nobody(iteration, theta, objective, residual):
+    """Nobody watches the steps."""
+    return False
 
 
 ENGINES = {"newton": _newton_engine, "lbfgs": _lbfgs_engine, "prox-newton": _lasso_engine}

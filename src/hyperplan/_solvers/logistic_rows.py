@@ -9,6 +9,7 @@ Sums run over blocks of rows whose borders depend on the shape only and are adde
 for any number of threads.
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -28,10 +29,13 @@ from hyperplan._solvers._logistic_kernels import (
     scaled_rows,
     softened,
 )
+from hyperplan._solvers._logistic_small_kernels import column_gram
 
 BLOCK_VALUES = 2**20  # stored values worth a task of their own
 MAX_BLOCKS = 64  # bounds the memory of the partial sums
 CACHE_ROWS = 64  # rows read twice while they are in cache
+SMALL_WIDTH = 128
+SMALL_WORK = 2**23  # rows times features squared up to which threads and BLAS save nothing
 PANEL_BYTES = 2**19  # scaled rows of one rank update stay in the second-level cache
 
 
@@ -69,7 +73,8 @@ class State(NamedTuple):
 class LogisticResult(NamedTuple):
     """A solution ``theta = [w, b]``; `residual` is the largest violation of the optimality conditions.
 
-    `recession` is a direction in which the loss falls for ever, like theta, where one was found.
+    `recession` is a direction in which the loss falls for ever, like theta, where one was found; `state` what a pass
+    at theta leaves, where the solver has it.
     """
 
     theta: np.ndarray
@@ -80,6 +85,7 @@ class LogisticResult(NamedTuple):
     dual: float
     separates: bool
     recession: np.ndarray | None = None
+    state: State | None = None
 
 
 class Rows:
@@ -100,8 +106,15 @@ class Rows:
         self.is_sparse = sp.issparse(X)
         self.n_stored = X.nnz if self.is_sparse else X.size
         self._csr = compressed(X) if self.is_sparse else None
+        plain = not self.is_sparse and X.dtype == np.float64 and 0 < self.width <= SMALL_WIDTH
+        self.is_small = plain and self.n_rows * self.width**2 <= SMALL_WORK  # suits compiled loops
         per_row = max(1, self.n_stored // max(self.n_rows, 1))
         self.blocks = spans(self.n_rows, max(BLOCK_VALUES // per_row, -(-self.n_rows // MAX_BLOCKS), 1))
+
+    @functools.cached_property
+    def by_feature(self):
+        """The transposed features in C order (of small data only)."""
+        return np.ascontiguousarray(self.X.T)
 
     def every(self, step):
         """Rows 0, step, 2 step, ... as rows of their own."""
@@ -137,6 +150,9 @@ class Rows:
             8.0 * (d + 1) ** 2 * (len(self.blocks) + 2), f"The Hessian of {d} features", "use fewer features"
         )
         out = np.empty((d + 1, d + 1))
+        if self.is_small:
+            column_gram(self.by_feature, state.curvature, state.bend, self.total, np.empty(self.n_rows), out)
+            return out
         out[:d, :d] = sum(self.map(lambda rows: self._gram(rows, state.curvature)))
         out[:d, :d] /= self.total
         out[d], out[:, d] = state.bend, state.bend

@@ -250,7 +250,7 @@ class LogisticRegression(LinearClassifierMixin, SparseCoefMixin, CallbackSupport
         report(result, problem, getattr(self, "feature_names_in_", None))
         statistics = None
         if is_cheap(X.shape[0], result.theta):
-            statistics = fit_statistics(problem, X, labels.codes, n_classes, weight, result.theta)
+            statistics = fit_statistics(problem, X, labels.codes, n_classes, weight, result.theta, result.state)
         # 4. attributes
         self.__dict__.update(attributes(result.theta))
         self.n_iter_ = np.array([result.n_iter], dtype=np.int32)
@@ -397,7 +397,9 @@ def _attributes(theta, classes, dtype):
 
 
 def _observer(task, verbose):
-    """What the solver calls after each step."""
+    """What the solver calls after each step; None when nobody listens."""
+    if not verbose and not task.reports:
+        return None
 
     def observe(iteration, theta, objective, residual):
         if verbose:

@@ -9,6 +9,7 @@ References
 McCullagh, Nelder (1989), Generalized Linear Models, section 4.4.
 """
 
+import contextlib
 from typing import NamedTuple
 
 import numpy as np
@@ -36,26 +37,29 @@ def is_cheap(n_rows, theta):
     return theta.size <= STORED_SIZE and n_rows * theta.size**2 <= STORED_WORK
 
 
-def fit_statistics(problem, X, codes, n_classes, weight, theta) -> FitStatistics:
-    """Information and log-likelihoods at theta of shape (1 or n_classes, d + 1)."""
+def fit_statistics(problem, X, codes, n_classes, weight, theta, state=None) -> FitStatistics:
+    """Information and log-likelihoods at theta of shape (1 or n_classes, d + 1).
+
+    `state` is what the solver of two classes left at theta, where it did.
+    """
     weight = np.ones(X.shape[0]) if weight is None else weight
     total = float(weight.sum())
     strengths = problem.strengths(total)
     width = theta.shape[1] - int(not problem.fit_intercept)
-    with single_threaded_blas():
-        if n_classes > 2:
-            rows = SoftmaxRows(X, codes, weight, n_classes)
+    if n_classes > 2:
+        rows = SoftmaxRows(X, codes, weight, n_classes)
+        with single_threaded_blas():
             state = rows.evaluate(theta)
             hessian = rows.hessian(state, bool(problem.fit_intercept))
-        else:
-            rows = Rows(X, codes.astype(np.float64), weight)
-            state = rows.evaluate(theta[0])
+    else:
+        rows = Rows(X, codes.astype(np.float64), weight)
+        state = rows.evaluate(theta[0]) if state is None else state
+        with contextlib.nullcontext() if rows.is_small else single_threaded_blas():
             hessian = rows.hessian(state)[:width, :width]
     ridge = np.tile(strengths.ridge(X.shape[1])[:width], theta.shape[0])
     hessian[np.arange(ridge.size), np.arange(ridge.size)] += ridge
-    share = np.bincount(codes, weights=weight, minlength=n_classes) / total
-    share = share if problem.fit_intercept else np.full(n_classes, 1.0 / n_classes)
     counts = np.bincount(codes, weights=weight, minlength=n_classes)
+    share = counts / total if problem.fit_intercept else np.full(n_classes, 1.0 / n_classes)
     null = float((counts[counts > 0] * np.log(share[counts > 0])).sum())
     return FitStatistics(total * hessian, -total * float(state.loss), null, total)
 
