@@ -127,9 +127,10 @@ def scan_features(columns, first, last, until, span, targets, rule, tot, work): 
         cst = np.intp(rule.monotone[j]) if rule.monotone.shape[0] > 0 else 0
         if rule.random:
             work.state[0] = work.key[0] ^ (np.uint64(j + 1) * LEFT_SALT)
-            scan_random(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand)
+            by_mean = cst if rule.kind != MEDIAN else 0
+            scan_random(values, rows, start, end, n_missing, by_mean, targets, rule, tot, work, cand)
             if rule.kind == MEDIAN and cand[SCORE] > -math.inf:
-                random_median_score(columns, j, start, end, n_missing, targets, rule, work, cand)
+                random_median_score(columns, j, (start, end, n_missing), cst, targets, rule, tot, work, cand)
         elif rule.kind == CLASSES:
             scan_classes(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand)
         elif rule.kind == MEDIAN:
@@ -511,3 +512,24 @@ def label_rows(pairs, codes):  # OUT: pairs
         for p in range(pairs.shape[1]):
             pair = pairs[c, p] & ~0x80000000
             pairs[c, p] = pair | (np.int64(codes[pair & 0x7FFFFFFF, 0]) << 31)
+
+
+@kernel
+def number_rows(columns, start, end, place, rows):  # OUT: place, rows
+    """Number the rows at positions [start, end) from 0 on, in the order of the first column."""
+    first = columns.rows[0]
+    for p in range(start, end):
+        row = row_at(first, p)
+        rows[p - start] = row
+        place[row] = p - start
+
+
+@kernel
+def renumber(columns, start, end, place, target):  # OUT: target
+    """Copy positions [start, end) of all columns with rows renumbered by `place`; labels stay."""
+    for c in range(target.shape[0]):
+        pairs = columns.pairs[c]
+        for p in range(start, end):
+            pair = pairs[p]
+            row = pair & 0x7FFFFFFF
+            target[c, p - start] = pair - row + place[row]

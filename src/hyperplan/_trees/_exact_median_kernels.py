@@ -155,8 +155,9 @@ def median_totals(columns, start, end, goes_left, side, targets, rule, tot):  # 
 
 
 @kernel
-def random_median_score(columns, j, start, end, n_missing, targets, rule, work, cand):  # OUT: cand, work.goes_left
-    """Score of the threshold in `cand` under the absolute error."""
+def random_median_score(columns, j, span, cst, targets, rule, tot, work, cand):  # OUT: cand, work.goes_left
+    """Score of the threshold in `cand` under the absolute error; -inf where it breaks a monotone constraint."""
+    start, end, n_missing = span
     rows, goes_left, weight = columns.rows[j], work.goes_left, targets.weight
     wl, wr = 0.0, 0.0
     for p in range(start, end):
@@ -171,7 +172,12 @@ def random_median_score(columns, j, start, end, n_missing, targets, rule, work, 
     score = 0.0
     for k in range(targets.n_classes.shape[0]):
         ordered = columns.rows[rule.n_features + k]
+        medians = (0.0, 0.0)
         for side in range(2):
             w = wl if side == 1 else wr
-            score -= median_of_side(ordered, start, end, k, goes_left, side, targets, w)[1]
+            median, total = median_of_side(ordered, start, end, k, goes_left, side, targets, w)
+            medians = (medians[1], median)  # right, then left
+            score -= total
+        if cst != 0 and not keeps_order(cst, medians[1], medians[0], tot[LOWER], tot[UPPER]):
+            score = -math.inf
     cand[SCORE] = score

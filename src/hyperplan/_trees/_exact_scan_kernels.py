@@ -96,11 +96,11 @@ def scan_mean(values, rows, start, end, n_missing, cst, y, weight, mins, totals,
             else:
                 t += y[row] * W - S
                 wl += 1.0
-            if p < last_value and values[2 * p + 1] <= values[2 * p - 1] + TIE:
-                continue
             wr = W - wl
             num, den = t * t, wl * wr
-            if num * best_den > best_num * den and wl > 0.0 and wr > 0.0:
+            if num * best_den > best_num * den and wl > 0.0 and wr > 0.0:  # seldom: the branches below are off the path
+                if p < last_value and values[2 * p + 1] <= values[2 * p - 1] + TIE:
+                    continue
                 if wl < min_weight or wr < min_weight:
                     continue
                 if cst != 0:
@@ -116,19 +116,16 @@ def scan_mean(values, rows, start, end, n_missing, cst, y, weight, mins, totals,
 def scan_labels(values, rows, start, end, min_leaf, ones, cand):  # OUT: cand
     """`scan_mean` for two classes without weights and missing values: labels come as sign bits of the rows."""
     W = np.float64(end - start)
-    up, down = W - ones, -ones
     first, last = start + min_leaf, end - min_leaf
     best_num, best_den, best_p = -1.0, 1.0, -1
     t = 0.0
     for p in range(start, first - 1):
-        t += up if rows[2 * p] < 0 else down
+        t += W * (rows[2 * p] < 0) - ones
     for p in range(first, last + 1):
-        t += up if rows[2 * p - 2] < 0 else down
-        if values[2 * p + 1] <= values[2 * p - 1] + TIE:
-            continue
+        t += W * (rows[2 * p - 2] < 0) - ones
         wl = np.float64(p - start)
         num, den = t * t, wl * (W - wl)
-        if num * best_den > best_num * den:
+        if num * best_den > best_num * den and values[2 * p + 1] > values[2 * p - 1] + TIE:
             best_num, best_den, best_p = num, den, p
     if best_p >= 0:
         note(cand, best_num / best_den, values, start, best_p, end, 0, 0)

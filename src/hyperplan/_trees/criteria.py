@@ -36,6 +36,7 @@ REGRESSION = {
 }
 WITH_COSTS = {GINI: COST_GINI, MISCLASSIFICATION: COST_RISK}
 HUGE, TINY = 1e60, 1e-60  # targets of other magnitudes are scaled, so that cubes of sums stay finite
+FAR = 1e3  # standard deviations from 0 at which targets are centred
 LARGEST_TABLE = 2**24
 
 
@@ -127,10 +128,10 @@ def real_targets(y, *, criterion="squared_error", weight=None) -> Targets:
 
 
 def _middle(column):
-    """A representable number near the mean: any one will do, the closer the less is lost by cancellation."""
+    """The mean where variances would drown in cancellation without it, else 0, which keeps the sums of y exact."""
     with np.errstate(over="ignore", invalid="ignore"):
-        mean = column.mean()
-    return mean if np.isfinite(mean) else 0.0
+        mean, deviation = column.mean(), column.std()
+    return mean if np.isfinite(mean) and abs(mean) > FAR * deviation else 0.0
 
 
 def with_weight(targets, weight) -> Targets:

@@ -15,8 +15,10 @@ from hyperplan._trees._exact_grow_kernels import (
     choose,
     draw_order,
     is_final,
+    number_rows,
     partition,
     rank_rows,
+    renumber,
     scan_features,
     write_node,
     write_split,
@@ -127,12 +129,28 @@ def _subtrees(crew, growth, small):
 
     def task(i):
         place = small[i]
-        work = workspace(crew.targets, crew.rule, place.end - place.start)
-        where = (place.start, place.end, place.depth)
-        return grow_span(crew.columns, crew.targets, crew.rule, growth, where, place.tot, place.key, work)
+        columns, targets = _compact(crew, place)
+        work = workspace(targets, crew.rule, place.end - place.start)
+        where = (0, place.end - place.start, place.depth)
+        return grow_span(columns, targets, crew.rule, growth, where, place.tot, place.key, work)
 
     grown = dict(zip(order, thread_map(task, order, crew.n_jobs)))
     return [grown[i] for i in range(len(small))]
+
+
+def _compact(crew, place):
+    """Columns and targets of one subtree alone, with rows numbered from 0: they fit in a nearer cache."""
+    from hyperplan._trees.exact import columns_of
+
+    n = place.end - place.start
+    number = np.empty(crew.targets.n_rows, dtype=np.int32)
+    rows = np.empty(n, dtype=np.int64)
+    pairs = np.empty((crew.columns.pairs.shape[0], n), dtype=np.int64)
+    number_rows(crew.columns, place.start, place.end, number, rows)
+    renumber(crew.columns, place.start, place.end, number, pairs)
+    local = {name: getattr(crew.targets, name) for name in ("real", "codes", "weight", "rank")}
+    local = {name: array[rows] if array.shape[0] else array for name, array in local.items()}
+    return columns_of(pairs), crew.targets._replace(**local)
 
 
 def _assemble(large, family, small, subtrees):

@@ -31,7 +31,6 @@ FRIEDMAN = (
 
 def encoded(y):
     """Sorted classes of each output, and codes of shape (n, n_outputs)."""
-    check_classification_targets(y)
     pairs = [np.unique(y[:, k], return_inverse=True) for k in range(y.shape[1])]
     return [classes for classes, _ in pairs], np.column_stack([codes.ravel() for _, codes in pairs])
 
@@ -204,6 +203,9 @@ class DecisionTreeClassifier(ClassifierMixin, BaseDecisionTree):
             Fitted estimator.
         """
         return self._fit(X, y, sample_weight, check_input)
+
+    def _check_target(self, y):
+        check_classification_targets(y)
 
     def _prepare(self, y, weight) -> Prepared:
         classes, codes = encoded(y)
@@ -437,8 +439,7 @@ class DecisionTreeRegressor(RegressorMixin, BaseDecisionTree):
         """
         return self._fit(X, y, sample_weight, check_input)
 
-    def _prepare(self, y, weight) -> Prepared:
-        y = np.ascontiguousarray(y, dtype=np.float64)
+    def _check_target(self, y):
         if self.criterion == "poisson":
             if (y < 0).any():
                 row = int(np.flatnonzero((y < 0).any(axis=1))[0])
@@ -448,6 +449,9 @@ class DecisionTreeRegressor(RegressorMixin, BaseDecisionTree):
                 )
             if y.sum() <= 0:
                 raise ValueError("Sum of y is not positive which is necessary for Poisson regression.")
+
+    def _prepare(self, y, weight) -> Prepared:
+        y = np.ascontiguousarray(y, dtype=np.float64)
         return Prepared(real_targets(y, criterion=self.criterion, weight=weight), {})
 
     def _training_error(self, leaves):

@@ -125,10 +125,10 @@ class BaseDecisionTree(MultiOutputMixin, BaseEstimator):
         # 2 data
         X, y = checked_table(self, X, y) if check_input else (X, np.asarray(y))
         y = y.reshape(-1, 1) if y.ndim == 1 else np.atleast_2d(y)
+        self._check_target(y)
         if y.shape[0] != X.shape[0]:
             raise ValueError(f"Number of labels={y.shape[0]} does not match number of samples={X.shape[0]}")
-        weight = check_weight(sample_weight, X, allow_negative=True)
-        prepared = self._prepare(y, weight)
+        prepared = self._prepare(y, check_weight(sample_weight, X, allow_negative=True))
         growth = self._growth(X, prepared)
         # 3 maths
         nodes = grow(presort(as_columns(X)), prepared.targets, growth, seed=seed, own=True)
