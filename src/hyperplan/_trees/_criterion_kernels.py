@@ -155,6 +155,8 @@ def split_score(criterion, left, right, tot, targets):
         return score
     if criterion == POISSON:
         return poisson_score(left, right, q)
+    if criterion == ABSOLUTE:
+        return 0.0  # needs the rows: computed with the medians
     a, b = impurity(criterion, left, targets), impurity(criterion, right, targets)
     if criterion in (GAIN_RATIO, MANTARAS):
         remaining = (wl * a + wr * b) / (wl + wr)

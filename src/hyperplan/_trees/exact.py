@@ -148,7 +148,11 @@ def presort(X, n_jobs=None) -> Presorted:
     def task(part):
         missing[part] = _sort_block(X[:, part], pairs[part])
 
-    thread_map(task, spans(d, max(1, ENTRIES_PER_SORT // max(n, 1))), n_jobs)
+    blocks = spans(d, max(1, ENTRIES_PER_SORT // max(n, 1)))
+    if len(blocks) == 1:  # on small data the call of the thread pool would cost more than the sort
+        task(blocks[0])
+    else:
+        thread_map(task, blocks, n_jobs)
     return Presorted(pairs, missing)
 
 

@@ -74,7 +74,11 @@ def leaves_of(nodes, X, n_jobs=None) -> np.ndarray:
     def task(part):
         leaf_of_rows(X[part], *walk, found[part])
 
-    thread_map(task, spans(X.shape[0], ROWS_PER_TASK), n_jobs)
+    parts = spans(X.shape[0], ROWS_PER_TASK)
+    if len(parts) == 1:  # a few rows are answered before a thread pool would have been asked
+        task(parts[0])
+    else:
+        thread_map(task, parts, n_jobs)
     return found
 
 

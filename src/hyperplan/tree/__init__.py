@@ -4,6 +4,7 @@ from hyperplan.tree._decision_tree import DecisionTreeClassifier, DecisionTreeRe
 from hyperplan.tree._export_graphviz import export_graphviz
 from hyperplan.tree._export_text import export_text, rules
 from hyperplan.tree._extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
+from hyperplan.tree._multiway import MultiwayTreeClassifier
 from hyperplan.tree._plot_tree import plot_tree
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "DecisionTreeRegressor",
     "ExtraTreeClassifier",
     "ExtraTreeRegressor",
+    "MultiwayTreeClassifier",
     "export_graphviz",
     "export_text",
     "plot_tree",

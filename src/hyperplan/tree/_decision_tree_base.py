@@ -81,7 +81,8 @@ def checked_table(estimator, X, y):
     """X as float32 (NaN allowed where the estimator allows it), y as an array, infinities refused."""
     x_options = {"dtype": np.float32, "accept_sparse": "csc", "ensure_all_finite": False}
     y_options = {"ensure_2d": False, "dtype": None}
-    X, y, _ = check_training(estimator, X, y, validate_separately=(x_options, y_options))
+    with np.errstate(over="ignore"):  # what is too large for float32 is refused as infinite
+        X, y, _ = check_training(estimator, X, y, validate_separately=(x_options, y_options))
     refuse_infinite(estimator, X)
     return X, y
 
@@ -187,7 +188,8 @@ class BaseDecisionTree(MultiOutputMixin, BaseEstimator):
             return X
         allow_nan = not sp.issparse(X) and self.__sklearn_tags__().input_tags.allow_nan
         finite = "allow-nan" if allow_nan else True
-        return check_design(self, X, dtype=np.float32, accept_sparse="csr", ensure_all_finite=finite)
+        with np.errstate(over="ignore"):
+            return check_design(self, X, dtype=np.float32, accept_sparse="csr", ensure_all_finite=finite)
 
     def apply(self, X, check_input=True):
         """Leaf of each row.
