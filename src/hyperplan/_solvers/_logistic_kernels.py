@@ -240,65 +240,61 @@ def softened(values, threshold):
 
 
 @kernel
-def sparse_slope(X, weighted, j):
-    """Column j of X (CompressedMatrix by columns; the constant one beyond the last) times `weighted`."""
+def gather_scaled(X, root, columns, indptr, indices, values):
+    # X: CompressedMatrix by columns; the constant column stands beyond its last
+    # OUT: indptr, indices, values: the columns in this order, row i times root_i
+    p = 0
+    for c in range(columns.shape[0]):
+        j = columns[c]
+        indptr[c] = p
+        if j == X.n_cols:
+            for i in range(root.shape[0]):
+                indices[p], values[p] = i, root[i]
+                p += 1
+        else:
+            for q in range(X.indptr[j], X.indptr[j + 1]):
+                indices[p], values[p] = X.indices[q], root[X.indices[q]] * X.data[q]
+                p += 1
+    indptr[columns.shape[0]] = p
+
+
+@fast_kernel
+def sparse_slope(indices, values, vector):
+    """Inner product of a sparse column with a vector."""
     total = 0.0
-    if j == X.n_cols:
-        for i in range(weighted.shape[0]):
-            total += weighted[i]
-    else:
-        for p in range(X.indptr[j], X.indptr[j + 1]):
-            total += X.data[p] * weighted[X.indices[p]]
+    for p in range(indices.shape[0]):
+        total += values[p] * vector[indices[p]]
     return total
 
 
 @kernel
-def sparse_diagonal(X, curvature, columns, diagonal):
-    # X: CompressedMatrix by columns
-    # OUT: diagonal[c] = sum_i curvature_i x_i,columns[c]^2
-    for c in range(columns.shape[0]):
-        j = columns[c]
-        total = 0.0
-        if j == X.n_cols:
-            for i in range(curvature.shape[0]):
-                total += curvature[i]
-        else:
-            for p in range(X.indptr[j], X.indptr[j + 1]):
-                total += curvature[X.indices[p]] * X.data[p] * X.data[p]
-        diagonal[c] = total
-
-
-@kernel
-def sparse_descent(X, curvature, columns, diagonal, first, penalty, tolerance, max_sweeps, weighted, z):
-    # X: CompressedMatrix by columns; penalty (3, m): ridge, lasso and start of the columns; first: slopes at the start
-    # OUT: weighted = curvature * X (z - start), zeros at the start; z; returns the number of sweeps
-    full = True  # sweep over everything, then over the non-zeros only until they settle
-    for sweep in range(max_sweeps):
-        worst = 0.0
-        for c in range(columns.shape[0]):
-            old = z[c]
-            if diagonal[c] <= 0.0 or (not full and old == 0.0):
-                continue
-            j = columns[c]
-            slope = first[c] + penalty[0, c] * (old - penalty[2, c]) + sparse_slope(X, weighted, j)
-            point = diagonal[c] * old - slope
-            new = math.copysign(max(abs(point) - penalty[1, c], 0.0), point) / diagonal[c]
-            if new == old:
-                continue
+def sparse_sweep(indptr, indices, values, diagonal, first, penalty, image, z):
+    # columns scaled by the roots of the curvatures, as `gather_scaled` leaves them; diagonal with the ridge part
+    # penalty (3, m): ridge, lasso and start of the columns; first: slopes at the start
+    # OUT: image = scaled columns times (z - start); z; returns the largest |change| * diagonal
+    worst = 0.0
+    for c in range(z.shape[0]):
+        if diagonal[c] <= 0.0:
+            continue
+        begin, end, old = indptr[c], indptr[c + 1], z[c]
+        slope = first[c] + penalty[0, c] * (old - penalty[2, c])
+        slope += sparse_slope(indices[begin:end], values[begin:end], image)
+        point = diagonal[c] * old - slope
+        new = math.copysign(max(abs(point) - penalty[1, c], 0.0), point) / diagonal[c]
+        if new != old:
             change = new - old
             z[c] = new
             worst = max(worst, abs(change) * diagonal[c])
-            if j == X.n_cols:
-                for i in range(curvature.shape[0]):
-                    weighted[i] += curvature[i] * change
-            else:
-                for p in range(X.indptr[j], X.indptr[j + 1]):
-                    i = X.indices[p]
-                    weighted[i] += curvature[i] * X.data[p] * change
-        if worst <= tolerance:
-            if full:
-                return sweep + 1
-            full = True
-        else:
-            full = False
-    return max_sweeps
+            for p in range(begin, end):
+                image[indices[p]] += values[p] * change
+    return worst
+
+
+@kernel
+def sparse_diagonal(indptr, values, diagonal):
+    # OUT: diagonal: squared lengths of the columns
+    for c in range(diagonal.shape[0]):
+        total = 0.0
+        for p in range(indptr[c], indptr[c + 1]):
+            total += float(values[p]) * float(values[p])
+        diagonal[c] = total
