@@ -1,0 +1,175 @@
+"""Trees beyond thresholds: multiway, oblique, surrogates, categories; against definitions and brute force."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from hyperplan.tree import MultiwayTreeClassifier
+
+# Quinlan (1986): outlook, temperature, humidity, windy; play?
+PLAY = """sunny hot high false no
+sunny hot high true no
+overcast hot high false yes
+rain mild high false yes
+rain cool normal false yes
+rain cool normal true no
+overcast cool normal true yes
+sunny mild high false no
+sunny cool normal false yes
+rain mild normal false yes
+sunny mild normal true yes
+overcast mild high true yes
+overcast hot normal false yes
+rain mild high true no"""
+TABLE = np.array([line.split() for line in PLAY.splitlines()], dtype=object)
+WEATHER, PLAYED = TABLE[:, :4], TABLE[:, 4].astype(str)
+NAMES = ["outlook", "temperature", "humidity", "windy"]
+
+
+def entropy(counts):
+    shares = np.asarray(counts, dtype=float) / np.sum(counts)
+    return -sum(p * np.log2(p) for p in shares if p > 0)
+
+
+def test_id3_grows_quinlans_tree():
+    model = MultiwayTreeClassifier(criterion="gain").fit(WEATHER, PLAYED)
+    assert (model.predict(WEATHER) == PLAYED).all()
+    assert model.to_text(feature_names=NAMES) == (
+        "|--- outlook = overcast\n"
+        "|   |--- class: yes\n"
+        "|--- outlook = rain\n"
+        "|   |--- windy = false\n"
+        "|   |   |--- class: yes\n"
+        "|   |--- windy = true\n"
+        "|   |   |--- class: no\n"
+        "|--- outlook = sunny\n"
+        "|   |--- humidity = high\n"
+        "|   |   |--- class: no\n"
+        "|   |--- humidity = normal\n"
+        "|   |   |--- class: yes\n"
+    )
+    assert model.get_n_leaves() == 5 and model.get_depth() == 2 and model.certificate_.holds
+    # the gain of outlook at the root is 0.2467 bits of the 0.9403 there are (Quinlan 1986)
+    assert model.feature_importances_[0] == pytest.approx(0.24675 / 0.94029, abs=1e-4)
+
+
+def test_multiway_gain_with_missing_values_counts_known_rows_only():
+    """Quinlan (1993), section 3.2: with one outlook missing the gain is 13/14 * 0.214 = 0.199."""
+    X = WEATHER.copy()
+    X[11, 0] = None
+    model = MultiwayTreeClassifier(criterion="gain", max_depth=1).fit(X, PLAYED)
+    nodes = model.tree_
+    assert nodes.feature[0] == 0
+    # the row without outlook is dealt to the three branches by 3/13, 5/13 and 5/13 (overcast, rain, sunny)
+    np.testing.assert_allclose(nodes.weight[1:], [3 + 3 / 13, 5 + 5 / 13, 5 + 5 / 13], rtol=1e-12)
+    np.testing.assert_allclose(nodes.value[3], [3 / (5 + 5 / 13), (2 + 5 / 13) / (5 + 5 / 13)], rtol=1e-12)
+    known = PLAYED[X[:, 0] != None]  # noqa: E711
+    parts = [PLAYED[X[:, 0] == value] for value in ("overcast", "rain", "sunny")]
+    counts = [[(part == "no").sum(), (part == "yes").sum()] for part in [known, *parts]]
+    gain = entropy(counts[0]) - sum(sum(c) / 13 * entropy(c) for c in counts[1:])
+    assert 13 / 14 * gain == pytest.approx(0.199, abs=1e-3)
+    # a new row without outlook is answered by the same mixture
+    expected = sum(share * nodes.value[k] for share, k in ((3 / 13, 1), (5 / 13, 2), (5 / 13, 3)))
+    np.testing.assert_allclose(model.predict_proba([[None, "hot", "high", "true"]])[0], expected, rtol=1e-12)
+
+
+def test_multiway_unseen_category_stops_where_it_is_asked():
+    model = MultiwayTreeClassifier(criterion="gain").fit(WEATHER, PLAYED)
+    shares = model.predict_proba([["snow", "hot", "high", "true"], ["rain", "hot", "high", "maybe"]])
+    np.testing.assert_allclose(shares, [[5 / 14, 9 / 14], [2 / 5, 3 / 5]], rtol=1e-12)
+    assert model.apply([["snow", "hot", "high", "true"]])[0] == 0
+
+
+def brute_force_root(X, y, criterion):
+    """Best column and threshold of the root by the definitions, over all midpoints."""
+    n = len(y)
+    classes = np.unique(y)
+    gains, ratios, distances, thresholds = [], [], [], []
+    for x in X.T:
+        values = np.unique(x)
+        options = []
+        for low, high in itertools.pairwise(values):
+            parts = [y[x <= low], y[x > low]]
+            tables = [[(part == c).sum() for c in classes] for part in parts]
+            rest = sum(len(part) / n * entropy(t) for part, t in zip(parts, tables))
+            gain, split = entropy(np.sum(tables, axis=0)) - rest, entropy([len(p) for p in parts])
+            options.append((gain, split, 1 - gain / (split + rest), (low + high) / 2))
+        if criterion == "mantaras":
+            best = min(options, key=lambda o: o[2])
+        else:
+            best = max(options, key=lambda o: o[0])
+        penalty = np.log2(len(values) - 1) / n if criterion == "gain_ratio" else 0.0
+        gains.append(best[0] - penalty)
+        ratios.append((best[0] - penalty) / best[1])
+        distances.append(best[2])
+        thresholds.append(best[3])
+    gains, ratios = np.array(gains), np.array(ratios)
+    if criterion == "gain":
+        j = int(gains.argmax())
+    elif criterion == "mantaras":
+        j = int(np.argmin(distances))
+    else:
+        able = (gains > 0) & (gains >= gains[gains > 0].mean() - 1e-12)
+        j = int(np.where(able, ratios, -1).argmax())
+    return j, thresholds[j]
+
+
+@pytest.mark.parametrize("criterion", ["gain", "gain_ratio", "mantaras"])
+@pytest.mark.parametrize("seed", range(4))
+def test_multiway_threshold_is_the_best_of_all(criterion, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 3)).round(1)
+    y = rng.integers(0, 3, size=60) * (X[:, 1] > 0.3)
+    j, threshold = brute_force_root(X, y, criterion)
+    nodes = MultiwayTreeClassifier(criterion=criterion, max_depth=1).fit(X, y).tree_
+    assert nodes.feature[0] == j and nodes.threshold[0] == pytest.approx(threshold, abs=1e-12)
+
+
+def test_multiway_pruning_removes_what_only_fits_noise():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 4, size=(400, 5)).astype(float)
+    y = (X[:, 0] >= 2).astype(int) ^ (rng.random(400) < 0.15)
+    options = {"categorical_features": range(5)}
+    full = MultiwayTreeClassifier(**options).fit(X, y)
+    small = MultiwayTreeClassifier(pruning="error", **options).fit(X, y)
+    tiny = MultiwayTreeClassifier(pruning="error", confidence=1e-6, **options).fit(X, y)
+    assert tiny.get_n_leaves() <= small.get_n_leaves() < full.get_n_leaves() / 2
+    fresh = rng.integers(0, 4, size=(2000, 5)).astype(float)
+    truth = fresh[:, 0] >= 2
+    assert (small.predict(fresh) == truth).mean() > (full.predict(fresh) == truth).mean()
+    assert small.certificate_.holds and small.tree_.first_child[0] == 1
+
+
+def test_multiway_300_categories_pandas_and_weights():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(1)
+    town = rng.integers(0, 300, size=3000)
+    frame = pd.DataFrame({"town": pd.Categorical([f"t{k:03d}" for k in town]), "size": rng.normal(size=3000)})
+    frame.loc[:20, "town"] = None
+    y = np.where(town % 3 == 0, "x", "y")
+    model = MultiwayTreeClassifier(criterion="gain").fit(frame, y)
+    known = frame["town"].notna()
+    assert (model.predict(frame)[known] == y[known]).mean() > 0.99
+    assert list(model.feature_names_in_) == ["town", "size"] and len(model.categories_[0]) == 300
+    assert model.to_text(max_depth=0).startswith("|--- town = t000")
+    weight = rng.integers(0, 3, size=3000)[known]
+    heavy = MultiwayTreeClassifier().fit(frame[known], y[known], sample_weight=weight)
+    copies = MultiwayTreeClassifier().fit(
+        frame[known].iloc[np.repeat(np.arange(len(weight)), weight)], np.repeat(y[known], weight)
+    )
+    np.testing.assert_array_equal(heavy.tree_.feature, copies.tree_.feature)
+    np.testing.assert_array_equal(heavy.tree_.threshold, copies.tree_.threshold)
+
+
+def test_multiway_edges():
+    one = MultiwayTreeClassifier().fit([["a"], ["b"]], [1, 1])
+    assert one.get_n_leaves() == 1 and one.predict([["c"]])[0] == 1
+    empty = MultiwayTreeClassifier(categorical_features=[0]).fit([[np.nan, 0.0], [np.nan, 1.0]], [0, 1])
+    assert empty.tree_.feature[0] == 1 and (empty.predict([[3.0, 0.0], [np.nan, 1.0]]) == [0, 1]).all()
+    with pytest.raises(ValueError, match="names 'colour'"):
+        MultiwayTreeClassifier(categorical_features=["colour"]).fit([[0.0], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match="name the column in categorical_features"):
+        MultiwayTreeClassifier(categorical_features=[1]).fit([["a", 0.0], ["b", 1.0]], [0, 1])
+    with pytest.raises(ValueError, match="indices in"):
+        MultiwayTreeClassifier(categorical_features=[5]).fit([[0.0], [1.0]], [0, 1])
