@@ -20,6 +20,8 @@ from hyperplan._solvers.linear_svm_gram import gram_descent
 from hyperplan._solvers.linear_svm_interior import interior_point
 from hyperplan._solvers.linear_svm_joint import joint_interior_point
 from hyperplan._solvers.linear_svm_l1 import l1_newton
+from hyperplan._solvers.linear_svm_l1_descent import Columns, l1_descent
+from hyperplan._solvers.linear_svm_l1_interior import MAX_STEPS, l1_interior
 from hyperplan._solvers.linear_svm_newton import newton_cg, newton_cholesky
 from hyperplan._solvers.linear_svm_small import is_small, solve_small
 
@@ -28,6 +30,9 @@ SPARSE_FILL = 1000  # columns^2 per stored value of a row up to which sparse row
 GRAM_ROWS = 3000  # rows up to which their inner products may be used
 GRAM_SPARSE_ROWS = 300  # the same for sparse rows before coordinate descent was tried: its passes cost less
 FIRST_PASSES = 100  # of coordinate descent before another method may take over
+FIRST_SPARSE_PASSES = 600  # the same for the l1 penalty: systems are dense, passes over sparse columns cost less
+FIRST_DENSE_PASSES = 10
+TALL = 4  # rows per column from which Gram matrices of columns are used for the l1 penalty
 SHARE_OF_TOL = 1e-2  # fast solvers aim lower than asked: their last step costs little and gains digits
 NEAR_TOL = {1: 0.9, 2: 0.1}  # coordinate descent pays for every digit: it stops just below what is asked
 FINEST_GAP = 1e-12  # relative gaps below this are rounding
@@ -82,7 +87,7 @@ def fit_band(X, low, high, cost, *, power, l1=False, scale=0.0, tol=1e-4, max_it
             return found
     with single_threaded_blas(), np.errstate(all="ignore"):  # overflow ends in a status, not in warnings
         if l1:
-            return l1_newton(design, band, **options)
+            return _with_l1(design, band, **options)
         direct = {1: interior_point, 2: newton_cholesky}[power]
         if _is_narrow(design, band):
             found = direct(design, band, **options)
@@ -116,6 +121,27 @@ def _by_rows(design, band, power, tol, options):
     if power == 2 or _is_settled(found, tol):
         return found
     return _better(found, coordinate_descent(design, band, power=power, **{**quick, "max_iter": max_iter}))
+
+
+def _with_l1(design, band, target_gap, max_iter):
+    """The l1 penalty: a method that follows signs and rows, then an interior point if it took too many steps."""
+    columns = None
+    if not design.is_sparse and design.n_rows >= TALL * design.width:
+        found = l1_newton(design, band, target_gap=target_gap, max_iter=min(FIRST_PASSES, max_iter))
+    else:
+        columns = Columns(design)
+        passes = FIRST_SPARSE_PASSES if design.is_sparse else FIRST_DENSE_PASSES
+        found = l1_descent(design, band, target_gap=target_gap, max_iter=min(passes, max_iter), columns=columns)
+    used, start = found.n_iter, found.weights
+    if found.status is Status.CONVERGED or used >= max_iter or not np.isfinite(found.gap):
+        return found
+    columns = columns or Columns(design)
+    if min(design.n_rows, design.width) <= DIRECT_WIDTH:
+        guess = l1_interior(columns, band, target_gap=target_gap, max_iter=min(MAX_STEPS, max_iter - used))
+        if guess is not None:
+            start, used = guess[0], used + guess[1]
+    last = l1_descent(design, band, target_gap=target_gap, max_iter=max_iter - used, columns=columns, start=start)
+    return _better(found, last)._replace(n_iter=used + last.n_iter)
 
 
 def _is_settled(found, tol):
