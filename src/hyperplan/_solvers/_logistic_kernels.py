@@ -268,33 +268,71 @@ def sparse_slope(indices, values, vector):
 
 
 @kernel
-def sparse_sweep(indptr, indices, values, diagonal, first, penalty, image, z):
+def soft_minimum(slope, bend, lasso, old):
+    """The minimiser of a parabola with this slope at `old`, plus ``lasso |z|``."""
+    point = bend * old - slope
+    return math.copysign(max(abs(point) - lasso, 0.0), point) / bend
+
+
+@kernel
+def constant_update(values, diagonal, first, penalty, image, z):
+    # values: the constant column, scaled, no entry missing; arguments of the one coordinate as in `sparse_sweep`
+    # OUT: image, z (1,); returns |change| * diagonal
+    slope = first[0] + penalty[0, 0] * (z[0] - penalty[2, 0])
+    for i in range(image.shape[0]):
+        slope += values[i] * image[i]
+    change = soft_minimum(slope, diagonal[0], penalty[1, 0], z[0]) - z[0]
+    z[0] += change
+    for i in range(image.shape[0]):
+        image[i] += values[i] * change
+    return abs(change) * diagonal[0]
+
+
+@kernel
+def sparse_sweep(indptr, indices, values, cross, diagonal, first, penalty, image, z):
     # columns scaled by the roots of the curvatures, as `gather_scaled` leaves them; diagonal with the ridge part
+    # cross: products of the columns with the constant one, which is then the last; all zero when there is none
     # penalty (3, m): ridge, lasso and start of the columns; first: slopes at the start
     # OUT: image = scaled columns times (z - start); z; returns the largest |change| * diagonal
-    worst = 0.0
-    for c in range(z.shape[0]):
+    m, worst, shift, share = z.shape[0], 0.0, 0.0, 0.0
+    constant = m - 1 if m > 0 and cross[m - 1] > 0.0 else m
+    full = values[indptr[constant] :]
+    if constant < m:
+        fixed = (full, diagonal[constant:], first[constant:], penalty[:, constant:])
+        worst = constant_update(fixed[0], fixed[1], fixed[2], fixed[3], image, z[constant:])
+        # where its sign is settled the constant follows every change, shift in sum, to its own minimum
+        share = 1.0 / diagonal[constant] if z[constant] != 0.0 or penalty[1, constant] == 0.0 else 0.0
+    for c in range(constant):
         if diagonal[c] <= 0.0:
             continue
-        begin, end, old = indptr[c], indptr[c + 1], z[c]
-        slope = first[c] + penalty[0, c] * (old - penalty[2, c])
+        begin, end, old, follow = indptr[c], indptr[c + 1], z[c], cross[c] * share
+        bend = diagonal[c] - cross[c] * follow
+        if bend < 1e-6 * diagonal[c]:
+            bend, follow = diagonal[c], 0.0
+        slope = first[c] + penalty[0, c] * (old - penalty[2, c]) + cross[c] * shift
         slope += sparse_slope(indices[begin:end], values[begin:end], image)
-        point = diagonal[c] * old - slope
-        new = math.copysign(max(abs(point) - penalty[1, c], 0.0), point) / diagonal[c]
+        new = soft_minimum(slope, bend, penalty[1, c], old)
         if new != old:
             change = new - old
             z[c] = new
-            worst = max(worst, abs(change) * diagonal[c])
+            worst = max(worst, abs(change) * bend)
+            shift -= follow * change
             for p in range(begin, end):
                 image[indices[p]] += values[p] * change
+    if shift != 0.0:
+        z[constant] += shift
+        for i in range(image.shape[0]):
+            image[i] += full[i] * shift
     return worst
 
 
 @kernel
-def sparse_diagonal(indptr, values, diagonal):
-    # OUT: diagonal: squared lengths of the columns
+def sparse_products(indptr, indices, values, root, cross, diagonal):
+    # OUT: cross, diagonal: products of the columns with `root` and with themselves
     for c in range(diagonal.shape[0]):
-        total = 0.0
+        total, square = 0.0, 0.0
         for p in range(indptr[c], indptr[c + 1]):
-            total += float(values[p]) * float(values[p])
-        diagonal[c] = total
+            value = float(values[p])
+            total += value * root[indices[p]]
+            square += value * value
+        cross[c], diagonal[c] = total, square

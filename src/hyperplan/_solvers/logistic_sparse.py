@@ -3,7 +3,8 @@
 The products of features, cheap for dense columns in BLAS, cost more than many sweeps here.  Coordinate descent keeps
 ``sqrt(k_i) x_i u``, u the step so far, up to date instead: a coordinate costs twice its stored values.  The order of
 the coordinates is drawn at random (in the order of the columns, often that of frequency, descent is many times
-slower), and every few sweeps the iterates are extrapolated; since ``x_i u`` is linear in u this reads no column.
+slower), the intercept follows each of them to its own minimum, and every few sweeps the iterates are extrapolated;
+since ``x_i u`` is linear in u this reads no column.
 
 References
 ----------
@@ -14,7 +15,7 @@ Anderson acceleration of coordinate descent, AISTATS.
 import numpy as np
 
 from hyperplan._core.arrays import compressed
-from hyperplan._solvers._logistic_kernels import gather_scaled, sparse_diagonal, sparse_sweep
+from hyperplan._solvers._logistic_kernels import gather_scaled, sparse_products, sparse_sweep
 
 SWEEPS = 4  # between extrapolations
 ROUNDS = 8
@@ -67,9 +68,7 @@ class ColumnModel:
         terms[0] = np.where(last, penalty.l2_intercept, penalty.l2)
         terms[1] = np.where(last, penalty.l1_intercept, penalty.l1)
         terms[2] = z = theta[columns]
-        scaled = self._gather(columns)
-        diagonal = np.empty(columns.size)
-        sparse_diagonal(scaled[0], scaled[2], diagonal)
+        scaled, diagonal = self._gather(columns)
         first, terms[0] = gradient[columns] + terms[0] * z, terms[0] + MODEL_RIDGE * diagonal
         diagonal += terms[0]
         z, image = z.copy(), np.zeros(self.rows.n_rows)
@@ -82,17 +81,23 @@ class ColumnModel:
         return step
 
     def _gather(self, columns):
-        """(indptr, indices, values) of these columns one after another, scaled by the roots of the curvatures.
+        """(indptr, indices, values, cross), diagonal: these columns one after another, times the roots of curvatures.
 
-        Read in order they come from memory faster, and in float32 with half the traffic; the model decides how fast
-        the solution is found, not which one it is.
+        `cross` and `diagonal` are their products with the constant column and with themselves.  Read in order the
+        columns come from memory faster, and in float32 with half the traffic; the model decides how fast the solution
+        is found, not which one it is.
         """
         counts = np.append(np.diff(self._csc.indptr), self.rows.n_rows)[columns]
         total = int(counts.sum())
         indptr, indices = np.empty(columns.size + 1, dtype=np.int64), np.empty(total, dtype=np.int32)
         values = np.empty(total, dtype=np.float32)
-        gather_scaled(self._csc, np.sqrt(self.curvature), columns, indptr, indices, values)
-        return indptr, indices, values
+        root = np.sqrt(self.curvature)
+        gather_scaled(self._csc, root, columns, indptr, indices, values)
+        cross, diagonal = np.empty((2, columns.size))
+        sparse_products(indptr, indices, values, root, cross, diagonal)
+        if columns[-1] < self.rows.width:
+            cross[:] = 0.0
+        return (indptr, indices, values, cross), diagonal
 
 
 def _round(scaled, diagonal, first, terms, tolerance, image, z):
