@@ -167,7 +167,7 @@ def scan_unit(data, nodes, node, side, unit, rules, constraints, work, prefix, g
         elif bounded or monotone != 0:
             scan_bounded(hist, counts, n_bins, missing, missing_bin, facts, rules, monotone, out)
         else:
-            scan_numbers(hist, counts, n_bins, missing, missing_bin, facts, rules, (prefix, gains), out)
+            scan_numbers(hist, counts, n_bins, missing, missing_bin, facts, rules, (prefix, gains, order), out)
 
 
 @kernel
@@ -177,7 +177,7 @@ def expand(data, packed, nodes, rules, constraints, work, small, large, first, l
     The rows of `small` are visited; the histogram of `large`, which still holds the parent's, is reduced by them.
     large = -1: one node alone (the root).  A node that may not be split needs no scan.
     """
-    prefix, gains = np.empty(work.hist.shape[2], np.int64), np.empty(work.hist.shape[2] + 1)
+    prefix, gains = np.empty(work.hist.shape[2] + 1, np.int64), np.empty(work.hist.shape[2] + 1)
     order = np.empty(work.hist.shape[2] + 1, np.int64)
     start, stop = nodes.start[small], nodes.stop[small]
     slot = nodes.slot[small]
@@ -211,7 +211,7 @@ def expand(data, packed, nodes, rules, constraints, work, small, large, first, l
 @kernel
 def recount(data, nodes, node, rules, constraints, work):  # OUT: nodes, work
     """The best split left too few rows on a side: count rows exactly and look for the best split again."""
-    prefix, gains = np.empty(work.hist.shape[2], np.int64), np.empty(work.hist.shape[2] + 1)
+    prefix, gains = np.empty(work.hist.shape[2] + 1, np.int64), np.empty(work.hist.shape[2] + 1)
     order = np.empty(work.hist.shape[2] + 1, np.int64)
     slot = nodes.slot[node]
     nodes.counted[node] = 1
@@ -356,6 +356,15 @@ def finish(nodes, small, large, rules, work):  # OUT: nodes, work
             settle(nodes, node, 0 if node == small else 1, rules, work)
         else:
             release(nodes, node, work)
+
+
+@kernel
+def fill_inner_values(left, right, count, value):  # OUT: value
+    """Inner nodes get the mean of their rows' leaf values."""
+    for node in range(left.shape[0] - 1, -1, -1):
+        if left[node] >= 0:
+            a, b = left[node], right[node]
+            value[node] = (value[a] * count[a] + value[b] * count[b]) / count[node]
 
 
 @kernel

@@ -5,7 +5,15 @@ import math
 import numpy as np
 
 from hyperplan._core.jit import fast_kernel, kernel
-from hyperplan._math._loss_kernels import LOG_LOSS, SQUARED, loss_curvature, loss_slope, loss_value
+from hyperplan._math._loss_kernels import (
+    EPSILON_INSENSITIVE,
+    LOG_LOSS,
+    QUANTILE,
+    SQUARED,
+    loss_curvature,
+    loss_slope,
+    loss_value,
+)
 
 
 @kernel
@@ -24,6 +32,10 @@ def fill_derivatives(code, parameter, y, raw, weight, start, stop, gradient, hes
             g, h = w * (p - y[i]), w * p * (1.0 - p)
         elif code == SQUARED:
             g, h = w * (raw[i] - y[i]), w
+        elif code == QUANTILE:  # a row that is met exactly (frequent: leaf values are quantiles) counts as above
+            g, h = w * (-parameter if y[i] >= raw[i] else 1.0 - parameter), w
+        elif code == EPSILON_INSENSITIVE:  # the absolute error
+            g, h = w * (-1.0 if y[i] >= raw[i] else 1.0), w
         elif SQUARED < code < LOG_LOSS:  # other losses of the residual: curvature 1 by decree
             g, h = w * loss_slope(code, parameter, y[i], raw[i]), w
         else:

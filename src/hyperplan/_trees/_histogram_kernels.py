@@ -96,53 +96,66 @@ def fill_gains(prefix, n, total, rules, gains):  # OUT: gains
 
 
 @kernel
-def drop_small(counts, n, missing, n_rows, rules, gains):  # OUT: gains
+def drop_small(counts, used, n, missing, n_rows, rules, gains):  # OUT: gains
     """-1 where a child would have fewer than min_samples rows; `missing` rows go left with the first bins."""
     left = missing
-    for b in range(n):
-        left += counts[b]
+    for j in range(n):
+        left += counts[used[j]]
         if left < rules.min_samples or n_rows - left < rules.min_samples:
-            gains[b] = -1.0
+            gains[j] = -1.0
+
+
+@kernel
+def fill_prefix(hist, counts, counted, n, used, prefix):  # OUT: used, prefix
+    """Running sums of the bins that hold rows: prefix[j] is the sum up to bin used[j].  Returns how many there are.
+
+    A split after an empty bin is the same as one after the bin before it, which comes first and wins.
+    """
+    running, m = np.int64(0), 0
+    for b in range(n):
+        running += hist[b]
+        used[m] = b
+        prefix[m] = running
+        m += np.int64(counts[b] != 0) if counted else np.int64(hist[b] != 0)
+    return m
 
 
 @kernel
 def scan_numbers(hist, counts, n_bins, has_missing, missing_bin, node, rules, work, out):  # OUT: work, out
     """Best split of one numerical feature without constraints.
 
-    node: (packed, n_rows, counted, lower, upper); counts are used when `counted`.  work: (prefix, gains).
+    node: (packed, n_rows, counted, lower, upper); counts are used when `counted`.  work: (prefix, gains, used).
     out: (gain, bin, missing_left, left), one entry each.
     """
     total, n_rows, counted = node[0], node[1], node[2]
-    prefix, gains = work
+    prefix, gains, used = work
     gain_out, bin_out, missing_out, left_out = out
     g, h = np.float64(total >> 32), np.float64(total & HESSIAN)
     parent = g * g / (h + rules.l2 + TINY)
-    best, best_bin, best_missing = parent * (1.0 + ROUNDING) + rules.min_gain, -1, 0
-    best_left = np.int64(0)
-    n = n_bins - 1 + has_missing
-    running = np.int64(0)
-    for b in range(n):
-        running += hist[b]
-        prefix[b] = running
+    best, best_at, best_missing = parent * (1.0 + ROUNDING) + rules.min_gain, -1, 0
+    n = fill_prefix(hist, counts, counted, n_bins - 1 + has_missing, used, prefix)
     fill_gains(prefix, n, total, rules, gains)
     if counted:
-        drop_small(counts, n, np.int64(0), n_rows, rules, gains)
-    for b in range(n):
-        if gains[b] > best:
-            best, best_bin = gains[b], b
-    if best_bin >= 0:
-        best_left = prefix[best_bin]
-    if has_missing:
-        for b in range(n_bins - 1):
-            prefix[b] += hist[missing_bin]
-        fill_gains(prefix, n_bins - 1, total, rules, gains)
+        drop_small(counts, used, n, np.int64(0), n_rows, rules, gains)
+    for j in range(n):
+        if gains[j] > best:
+            best, best_at = gains[j], j
+    left_out[0] = prefix[best_at] if best_at >= 0 else 0
+    if has_missing and hist[missing_bin] != 0:
+        n -= np.int64(n > 0 and used[n - 1] == n_bins - 1)  # all rows would go left
+        for j in range(n):
+            prefix[j] += hist[missing_bin]
+        fill_gains(prefix, n, total, rules, gains)
         if counted:
-            drop_small(counts, n_bins - 1, np.int64(counts[missing_bin]), n_rows, rules, gains)
-        for b in range(n_bins - 2, -1, -1):
-            if gains[b] > best:
-                best, best_bin, best_missing, best_left = gains[b], b, 1, prefix[b]
-    gain_out[0] = best - parent if best_bin >= 0 else -1.0
-    bin_out[0], missing_out[0], left_out[0] = best_bin, best_missing, best_left
+            drop_small(counts, used, n, np.int64(counts[missing_bin]), n_rows, rules, gains)
+        for j in range(n - 1, -1, -1):
+            if gains[j] > best:
+                best, best_at, best_missing = gains[j], j, 1
+                left_out[0] = prefix[j]
+    gain_out[0] = best - parent if best_at >= 0 else -1.0
+    bin_out[0], missing_out[0] = used[best_at] if best_at >= 0 else -1, best_missing
+    if best_missing:  # this scan comes from the right: of equal splits, through empty bins, the last one wins
+        bin_out[0] = used[best_at + 1] - 1
 
 
 @kernel

@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hyperplan._core.parallel import single_threaded_blas, spans, thread_map
+from hyperplan._core.parallel import spans
 from hyperplan._trees import _boosting_loss_kernels as passes
 from hyperplan._trees.binned_predictor import add_trees, make_predictor
-from hyperplan._trees.boosting_grower import ROWS, Grower
+from hyperplan._trees.boosting_grower import ROWS, Grower, run_tasks
+from hyperplan._trees.boosting_oblivious import ObliviousGrower
 from hyperplan._trees.boosting_losses import CUSTOM, SOFTMAX, residual_values, score_offset
 
 EMPTY = np.empty(0)
@@ -60,7 +61,8 @@ class Booster:
         self.data, self.y, self.weight, self.loss, self.raw = data, y, weight, loss, raw
         self.learning_rate, self.subsample, self.seed, self.sampler = learning_rate, subsample, seed, sampler
         self.constant_hessian = loss.flat and weight is None and sampler is None
-        self.grower = Grower(data, options, constraints, self.constant_hessian)
+        kind = ObliviousGrower if options.growth == "oblivious" else Grower
+        self.grower = kind(data, options, constraints, self.constant_hessian)
         n, outputs = data.n_samples, loss.n_outputs
         self.gradient = np.empty((outputs, n), np.float32)
         self.hessian = np.empty((outputs, 0 if self.constant_hessian else n), np.float32)
@@ -69,22 +71,21 @@ class Booster:
         """One round: derivatives, then for each output a tree, its leaf values and the update of `raw`."""
         generator = np.random.default_rng([self.seed, iteration])
         trees, leaf_drop, gain_drop = [], 0.0, 0.0
-        with single_threaded_blas():
-            sums = self._derivatives()
-            for output in range(self.loss.n_outputs):
-                gradient, hessian = self.gradient[output], self.hessian[output]
-                rows = self._sample(gradient, hessian, generator)
-                total = sums[output] if rows is None else self._sums_of(rows, gradient, hessian)
-                seed = int(generator.integers(2**62))
-                leaves = self.grower.grow(gradient, hessian, total, rows, seed)
-                newton = self.grower.newton_values(leaves)
-                values = self._searched(leaves, output) if self.loss.line_search else newton
-                values = self.learning_rate * values
-                tree = self.grower.tree(leaves, values)
-                self._update(leaves, values, tree, output, rows)
-                trees.append(tree)
-                leaf, gain = self._identity(leaves, tree)
-                leaf_drop, gain_drop = leaf_drop + leaf, gain_drop + gain
+        sums = self._derivatives()
+        for output in range(self.loss.n_outputs):
+            gradient, hessian = self.gradient[output], self.hessian[output]
+            rows = self._sample(gradient, hessian, generator)
+            total = sums[output] if rows is None else self._sums_of(rows, gradient, hessian)
+            seed = int(generator.integers(2**62))
+            leaves = self.grower.grow(gradient, hessian, total, rows, seed)
+            newton = self.grower.newton_values(leaves)
+            values = self._searched(leaves, output) if self.loss.line_search else newton
+            values = self.learning_rate * values
+            tree = self.grower.tree(leaves, values)
+            self._update(leaves, values, tree, output, rows)
+            trees.append(tree)
+            leaf, gain = self._identity(leaves, tree)
+            leaf_drop, gain_drop = leaf_drop + leaf, gain_drop + gain
         return Round(trees, leaf_drop, gain_drop)
 
     def _derivatives(self):
@@ -110,7 +111,7 @@ class Booster:
                     self.gradient[0], self.hessian[0], parts[j, 0],
                 )  # fmt: skip
 
-        thread_map(fill, range(len(pieces)))
+        run_tasks(fill, range(len(pieces)))
         return parts.sum(axis=0)
 
     def _huber_share(self):
@@ -147,7 +148,7 @@ class Booster:
             weight = None if self.weight is None else self.weight[rows]
             return residual_values(self.loss, residual[rows], weight)
 
-        values = np.array(thread_map(one, range(leaves.node.shape[0])))
+        values = np.array(run_tasks(one, range(leaves.node.shape[0])))
         return np.clip(values, leaves.lower, leaves.upper)
 
     def _update(self, leaves, values, tree, output, rows):
@@ -183,9 +184,9 @@ def mean_loss(loss, y, raw, weight) -> float:
         return float(np.average(loss.custom.value(y, raw[0]), weights=weight))
     pieces = spans(y.shape[0], ROWS)
     if loss.code == SOFTMAX:
-        parts = thread_map(lambda s: passes.softmax_loss_sum(y, raw, w, s.start, s.stop), pieces)
+        parts = run_tasks(lambda s: passes.softmax_loss_sum(y, raw, w, s.start, s.stop), pieces)
     else:
-        parts = thread_map(
+        parts = run_tasks(
             lambda s: passes.loss_sum(loss.code, loss.parameter, y, raw[0], w, s.start, s.stop), pieces
         )
     return float(sum(parts)) / total_weight - score_offset(loss, y, weight)

@@ -34,6 +34,11 @@ RANGE = 2**31 - 2  # sums of quantised derivatives stay below
 CATEGORY_SUPPORT = 10.0  # rows a category needs to take part in a split; also smooths its mean
 
 
+def run_tasks(func, items):
+    """`thread_map` without its overhead when there is but one task."""
+    return thread_map(func, items) if len(items) > 1 else [func(item) for item in items]
+
+
 class Tree(NamedTuple):
     """A grown tree; node 0 is the root, children follow their parent, leaves have left = -1."""
 
@@ -84,30 +89,37 @@ class Grower:
         self.constant_hessian = constant_hessian
         n, n_bins = data.n_samples, data.missing_bin + 1
         capacity = node_capacity(n, options)
-        self.order = {"leaf": 0, "level": 1}[options.growth] if options.max_leaves < UNLIMITED else 2
+        oblivious = options.growth == "oblivious"
+        self.order = int(options.growth != "leaf") if options.max_leaves < UNLIMITED else 2
         slots = min(capacity, math.ceil(math.log2(n + 1)) + 3) if self.order == 2 else (capacity + 1) // 2 + 1
         bytes_each = data.words.shape[0] * k.WIDTH * n_bins * (8 if constant_hessian else 12)
         require_memory(slots * bytes_each, "histograms of the open leaves", "lower max_leaf_nodes or max_bins")
         self.nodes = make_nodes(capacity, constraints.groups.shape[0])
-        self.work = make_workspace(n, data.n_features, n_bins, slots, capacity, not constant_hessian)
+        counts = oblivious or not constant_hessian
+        self.work = make_workspace(n, data.n_features, n_bins, slots, capacity, counts)
         self.packed = np.empty(n, np.int64)
 
     def grow(self, gradient, hessian, sums, rows=None, seed=0) -> Leaves:
         """Grow a tree; `sums` = (sum |gradient|, sum hessian) over `rows` (all when None)."""
-        data, nodes, work = self.data, self.nodes, self.work
-        n_rows = data.n_samples if rows is None else rows.shape[0]
+        work = self.work
+        n_rows = self.data.n_samples if rows is None else rows.shape[0]
         self.scales = g_scale, h_scale = self._scales(sums, n_rows)
-        self.rules = rules = self._rules(g_scale, h_scale)
+        self.rules = self._rules(g_scale, h_scale)
         work.seed[0] = seed
         total = self._quantise(gradient, hessian, rows)
         work.rows[:n_rows] = np.arange(n_rows, dtype=np.uint32) if rows is None else rows
-        parallel = effective_n_jobs() > 1
-        if k.plant(nodes, rules, self.constraints, work, n_rows, total):
-            self._expand(0, -1, parallel and n_rows * (2 + data.words.shape[0]) > SERIAL_COST)
-            limit = SERIAL_COST if parallel else np.inf
-            while (node := k.advance(data, self.packed, nodes, rules, self.constraints, work, limit)) >= 0:
-                self._split_large(node)
+        self._grow_nodes(n_rows, total)
         return self._leaves(gradient, hessian)
+
+    def _grow_nodes(self, n_rows, total):
+        data, nodes, work, rules = self.data, self.nodes, self.work, self.rules
+        if not k.plant(nodes, rules, self.constraints, work, n_rows, total):
+            return
+        parallel = effective_n_jobs() > 1
+        self._expand(0, -1, parallel and n_rows * (2 + data.words.shape[0]) > SERIAL_COST)
+        limit = SERIAL_COST if parallel else np.inf
+        while (node := k.advance(data, self.packed, nodes, rules, self.constraints, work, limit)) >= 0:
+            self._split_large(node)
 
     def _scales(self, sums, n_rows):
         room = RANGE - n_rows  # rounding adds at most half a unit per row
@@ -135,7 +147,7 @@ class Grower:
         )
 
     def _quantise(self, gradient, hessian, rows):
-        parts = thread_map(
+        parts = run_tasks(
             lambda s: passes.quantise(gradient, hessian, *self.scales, s.start, s.stop, self.packed),
             spans(gradient.shape[0], ROWS),
         )
@@ -146,7 +158,7 @@ class Grower:
         n_units = self.data.words.shape[0]
         if parallel:
             size = max(1, n_units // 16)
-            thread_map(lambda units: k.expand(*arguments, units.start, units.stop), spans(n_units, size))
+            run_tasks(lambda units: k.expand(*arguments, units.start, units.stop), spans(n_units, size))
         else:
             k.expand(*arguments, 0, n_units)
         k.finish(self.nodes, small, large, self.rules, self.work)
@@ -171,7 +183,7 @@ class Grower:
             a, b = start + piece.start, start + piece.stop
             return k.split_rows(self.data, nodes, node, work.rows, a, b, left[piece], right[piece])
 
-        counts = np.array(thread_map(split, pieces))
+        counts = np.array(run_tasks(split, pieces))
         sizes = np.array([piece.stop - piece.start for piece in pieces])
         n_left = int(counts.sum())
         to_left = start + np.concatenate(([0], np.cumsum(counts)))
@@ -182,7 +194,7 @@ class Grower:
             work.rows[to_left[j] : to_left[j + 1]] = left[first : first + counts[j]]
             work.rows[to_right[j] : to_right[j + 1]] = right[first : first + sizes[j] - counts[j]]
 
-        thread_map(copy, range(len(pieces)))
+        run_tasks(copy, range(len(pieces)))
         return n_left
 
     def _leaves(self, gradient, hessian):
@@ -198,7 +210,7 @@ class Grower:
                 self.work.rows, bounds, gradient, hessian, pieces[j].start, pieces[j].stop, parts[j]
             )
 
-        thread_map(add, range(len(pieces)))
+        run_tasks(add, range(len(pieces)))
         unit = self.scales[1] / self.scales[0]
         return Leaves(leaf, bounds, parts.sum(axis=0), nodes.lower[leaf] * unit, nodes.upper[leaf] * unit)
 
@@ -215,20 +227,19 @@ class Grower:
         value[leaves.node] = values
         count = nodes.stop[:n] - nodes.start[:n]
         hessian = (nodes.packed[:n] & 0xFFFFFFFF) / h_scale
-        for node in range(n - 1, -1, -1):  # inner nodes: the mean of their rows' values
-            left, right = nodes.left[node], nodes.right[node]
-            if left >= 0:
-                value[node] = (value[left] * count[left] + value[right] * count[right]) / count[node]
+        k.fill_inner_values(nodes.left[:n], nodes.right[:n], count, value)
         inner = nodes.left[:n] >= 0
         missing = nodes.missing_left[:n].copy()
         seen = self.data.has_missing[nodes.feature[:n]] > 0
         majority = inner & ~seen  # no missing value to learn from: the larger side takes those of the future
         missing[majority] = count[nodes.left[:n][majority]] > count[nodes.right[:n][majority]]
+        chosen = nodes.chosen[:n].copy()
+        chosen[majority & (missing > 0), self.data.missing_bin >> 5] |= np.uint32(1 << (self.data.missing_bin & 31))
         return Tree(
             feature=np.where(inner, nodes.feature[:n], -1).astype(np.int32),
             bin=nodes.bin[:n].copy(),
             missing_left=missing,
-            chosen=nodes.chosen[:n].copy(),
+            chosen=chosen,
             left=nodes.left[:n].copy(),
             right=nodes.right[:n].copy(),
             value=value,
@@ -240,7 +251,7 @@ class Grower:
 
     def update(self, leaves: Leaves, values, raw):
         """Add the leaves' values to the raw predictions of the rows that the tree was grown on."""
-        thread_map(
+        run_tasks(
             lambda s: passes.add_leaves(self.work.rows, leaves.bounds, values, s.start, s.stop, raw),
             spans(int(leaves.bounds[-1]), ROWS),
         )

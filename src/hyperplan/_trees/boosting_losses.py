@@ -71,21 +71,13 @@ def custom_loss(record) -> BoostingLoss:
 
 
 def weighted_quantile(values, weight, level) -> float:
-    """Smallest minimiser interval's middle of the pinball loss, as a quantile that averages where it may."""
-    order = np.argsort(values, kind="stable")
-    values = values[order]
+    """Minimiser of the pinball loss: interpolated between rows without weights, the smallest one with weights."""
     if weight is None:
-        position = level * values.shape[0]
-        low = int(np.ceil(position - 1e-9)) - 1
-        flat = abs(position - round(position)) < 1e-9
-    else:
-        cumulated = np.cumsum(weight[order])
-        target = level * cumulated[-1]
-        low = int(np.searchsorted(cumulated, target * (1 - 1e-12)))
-        flat = low < values.shape[0] and abs(cumulated[low] - target) <= 1e-12 * cumulated[-1]
-    low = min(max(low, 0), values.shape[0] - 1)
-    high = min(low + int(flat), values.shape[0] - 1)
-    return float(values[low] / 2 + values[high] / 2)
+        return float(np.quantile(values, level))
+    order = np.argsort(values, kind="stable")
+    cumulated = np.cumsum(weight[order])
+    position = np.searchsorted(cumulated, max(level * cumulated[-1], np.finfo(np.float64).tiny))
+    return float(values[order[min(position, values.shape[0] - 1)]])
 
 
 def baseline(loss: BoostingLoss, y, weight) -> np.ndarray:

@@ -24,15 +24,17 @@ from hyperplan._base import (
     OneOf,
     Real,
     Seed,
+    check_array,
     check_consistent_length,
     check_is_fitted,
     check_params,
     check_random_state,
     check_weight,
+    column_or_1d,
     holdout_split,
 )
 from hyperplan._base.callbacks import CallbackSupportMixin, FitTask, with_callbacks
-from hyperplan._base.validate import validate_data
+from hyperplan._core.parallel import single_threaded_blas
 from hyperplan._trees.binned_predictor import add_trees, make_predictor, predict_raw
 from hyperplan._trees.binning import SAMPLE, BinMap, bin_rows, fit_bins
 from hyperplan._trees.boosting import Booster
@@ -138,7 +140,7 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
         # 2 data
         rows, columns, target = self._training_rows(X, y, sample_weight)
         held = self._validation_rows(X_val, y_val, sample_weight_val, columns, target)
-        constraints = self._constraints(target)
+        constraints = self._constraints(target, columns)
         loss = self._boosting_loss(target, rows)
         stops = rows.X.shape[0] > AUTO_ROWS if self.early_stopping == "auto" else bool(self.early_stopping)
         if stops and held is None and self.validation_fraction is not None:
@@ -151,7 +153,7 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
         # 4 attributes
         vars(self).update(result, **target, do_early_stopping_=stops, is_categorical_=columns.is_categorical)
         self.n_trees_per_iteration_ = loss.n_outputs
-        self._model, self._seed, self._predictor = model, seed, None
+        self._model, self._seed, self._cache = model, seed, []
         self._fitted_with_sw = sample_weight is not None
         return self
 
@@ -161,11 +163,19 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
     def _training_rows(self, X, y, sample_weight):
         mask = categorical_mask(X, self.categorical_features)
         X, columns = learn_columns(self, X, mask, self.max_bins)
-        y = validate_data(self, X="no_validation", y=y)
-        y, target = self._encode_target(y)
+        y, target = self._encode_target(self._checked_target(y))
         check_consistent_length(X, y)
         weight = check_weight(sample_weight, X)
         return Rows(X, y, self._weights(weight, y, target)), columns, target
+
+    def _checked_target(self, y):
+        if y is None:
+            raise ValueError(
+                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
+            )
+        y = column_or_1d(y, warn=True)
+        check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=self)
+        return y
 
     def _weights(self, weight, y, target):
         return weight
@@ -183,19 +193,20 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
                 "and y_val to fit, early_stopping should be set to either 'auto' or True."
             )
         X = apply_columns(self, X, columns)
-        y = self._encode_held_target(validate_data(self, X="no_validation", y=y), target)
+        y = self._encode_held_target(self._checked_target(y), target)
         check_consistent_length(X, y)
         return Rows(X, y, check_weight(weight, X))
 
     def _encode_held_target(self, y, target):
         return self._encode_target(y)[0]
 
-    def _constraints(self, target):
+    def _constraints(self, target, columns):
         if self.monotonic_cst is not None and target.get("classes_", np.zeros(2)).shape[0] > 2:
             raise ValueError("monotonic constraints are not supported for multiclass classification.")
-        return Constraints(
-            monotone_directions(self, self.monotonic_cst), interaction_groups(self.interaction_cst, self.n_features_in_)
-        )
+        directions = monotone_directions(self, self.monotonic_cst)
+        if columns.is_categorical is not None and directions[columns.is_categorical].any():
+            raise ValueError("Categorical features cannot have monotonic constraints.")
+        return Constraints(directions, interaction_groups(self.interaction_cst, self.n_features_in_))
 
     def _set_aside(self, rows, seed, loss):
         stratify = loss.link in ("logit", "half_logit", "softmax")
@@ -251,11 +262,12 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
         elif monitor:
             monitor.record()
         first_loss = booster.mean_loss()
-        task = FitTask(self, rows.X, rows.y, None, self.max_iter, lambda m: {**target, "_model": m, "_predictor": None})
+        task = FitTask(self, rows.X, rows.y, None, self.max_iter, lambda m: {**target, "_model": m, "_cache": []})
         task.begin(model)
         drops = np.zeros(2)
         for iteration in range(done, self.max_iter):
-            step = booster.step(iteration)
+            with single_threaded_blas():  # once: entering it for every task costs more than small trees do
+                step = booster.step(iteration)
             model.trees.append(step.trees)
             drops += step.leaf_drop, step.gain_drop
             if watched is not None:
@@ -299,9 +311,10 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
         return predict_raw(self._cached_predictor(), X, self._model.baseline)
 
     def _cached_predictor(self):
-        if self._predictor is None:
-            self._predictor = _predictor_of(self._model)
-        return self._predictor
+        """The trees in their form for prediction, made at the first call."""
+        if not self._cache:
+            self._cache.append(_predictor_of(self._model))
+        return self._cache[0]
 
     def _staged_raw_predict(self, X):
         """Raw predictions after each round."""
@@ -323,7 +336,7 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
 
     def __getstate__(self):
         state = super().__getstate__()
-        return {**state, "_predictor": None} if "_predictor" in state else state
+        return {**state, "_cache": []} if "_cache" in state else state
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "_model")
