@@ -1,0 +1,363 @@
+"""The best threshold of one column within one node of a forest's tree.
+
+A column holds codes: bins, or ranks of values.  Large nodes are scanned through a histogram of the codes, small ones by
+sorting ``code << 32 | place`` (place: position within the node).  Either way the winner is a pair of neighbouring codes
+of the node, ``found = [gain, code on the left, code on the right, threshold]``; gain -1: the column is constant,
+-2: no admissible threshold.  The gain is the weighted decrease of the impurity.
+
+Two ways to keep the sums of a node: two classes with counts (``unit``: rows, counts and counts of class 1 in the fields
+of one uint64), and any criterion with weights (``stat``: weight, amount and class of a row; one sum per class, or one
+sum of targets).
+"""
+
+import math
+
+import numpy as np
+
+from hyperplan._core.jit import kernel
+from hyperplan._trees._criterion_kernels import ENTROPY
+
+GAIN, CODE_LEFT, CODE_RIGHT, CUT, N_FOUND = range(5)
+CONSTANT, INADMISSIBLE = -1.0, -2.0
+FIELD = np.uint64(21)  # bits of a field of `unit`
+MASK = np.uint64((1 << 21) - 1)
+COUNT_ONE, ROW_ONE = np.uint64(1 << 21), np.uint64(1 << 42)
+PLACE = np.uint64(0xFFFFFFFF)
+CODE_SHIFT = np.uint64(32)
+BY_INSERTION = 12  # keys sorted by insertion
+SHORT_DIGITS = 256  # keys sorted by digits of four bits instead of eight
+W, ROWS, SUMS = range(3)  # columns of a cell of the general histogram; the sums follow
+
+
+@kernel
+def fields(unit):
+    """Rows, weight and weight of class 1."""
+    ones = np.float64(np.int64(unit & MASK))
+    weight = np.float64(np.int64((unit >> FIELD) & MASK))
+    return np.int64(unit >> (FIELD + FIELD)), weight, ones
+
+
+@kernel
+def x_log_x(x):
+    return x * math.log2(x) if x > 0.0 else 0.0
+
+
+@kernel
+def two_class_entropy(weight, ones):
+    """Weight times entropy in bits."""
+    return x_log_x(weight) - x_log_x(ones) - x_log_x(weight - ones)
+
+
+@kernel
+def two_class_gain(criterion, wl, sl, weight, ones):
+    """Weighted decrease of the impurity when the left child has weight `wl` and weight `sl` of class 1."""
+    wr = weight - wl
+    if criterion == ENTROPY:
+        after = two_class_entropy(wl, sl) + two_class_entropy(wr, ones - sl)
+        return max(two_class_entropy(weight, ones) - after, 0.0)
+    t = sl * weight - ones * wl
+    return 2.0 * (t * t / (wl * wr)) / weight
+
+
+@kernel
+def sort_by_insertion(keys, n):  # OUT: keys
+    for i in range(1, n):
+        key = keys[i]
+        j = i - 1
+        while j >= 0 and keys[j] > key:
+            keys[j + 1] = keys[j]
+            j -= 1
+        keys[j + 1] = key
+
+
+@kernel
+def sort_by_digits(keys, n, low, high, spare, counts):  # OUT: keys, spare, counts
+    """Stable radix sort by the codes, which lie between `low` and `high`; few keys are sorted by short digits."""
+    digit = np.uint64(4) if n < SHORT_DIGITS else np.uint64(8)
+    size = 1 << np.int64(digit)
+    mask, shift, width = np.uint64(size - 1), CODE_SHIFT, np.uint64(high - low)
+    offset = np.uint64(low) << CODE_SHIFT
+    swapped = False
+    while width > np.uint64(0):
+        source, target = (spare, keys) if swapped else (keys, spare)
+        for b in range(size):
+            counts[b] = 0
+        for i in range(n):
+            counts[((source[i] - offset) >> shift) & mask] += 1
+        total = 0
+        for b in range(size):
+            here = counts[b]
+            counts[b] = total
+            total += here
+        for i in range(n):
+            b = ((source[i] - offset) >> shift) & mask
+            target[counts[b]] = source[i]
+            counts[b] += 1
+        swapped = not swapped
+        shift += digit
+        width >>= digit
+    if swapped:
+        for i in range(n):
+            keys[i] = spare[i]
+
+
+@kernel
+def sorted_keys(column, rows, start, end, keys, spare, digits):  # OUT: keys, spare, digits
+    """Codes of the node with their places, in increasing order; returns False for a constant column."""
+    low, high = np.int64(column[rows[start]]), np.int64(column[rows[start]])
+    for p in range(start, end):
+        code = np.int64(column[rows[p]])
+        low, high = min(low, code), max(high, code)
+        keys[p - start] = np.uint64((code << 32) | (p - start))
+    if low == high:
+        return False
+    if end - start <= BY_INSERTION:
+        sort_by_insertion(keys, end - start)
+    else:
+        sort_by_digits(keys, end - start, low, high, spare, digits)
+    return True
+
+
+@kernel
+def note(found, gain, left, right):  # OUT: found
+    found[GAIN], found[CODE_LEFT], found[CODE_RIGHT] = gain, left, right
+
+
+@kernel
+def best_of_two(totals, limits, n, n_rows, seen, codes, found):  # OUT: seen, found
+    """Best of the candidates whose left children stand in ``seen[:, :n]`` (weight, ones, rows; gains are added).
+
+    The last entry is the whole node.
+    """
+    weight, ones = totals
+    criterion, min_leaf, min_weight = limits
+    wl, sl, nl, gains = seen[0], seen[1], seen[2], seen[3]
+    m = n - 1
+    if criterion == ENTROPY:
+        for i in range(m):
+            gains[i] = two_class_gain(criterion, wl[i], sl[i], weight, ones)
+    else:
+        double = 2.0 / weight
+        for i in range(m):
+            t = sl[i] * weight - ones * wl[i]
+            gains[i] = double * (t * t / (wl[i] * (weight - wl[i])))
+    if min_leaf > 1 or min_weight > 0.0:
+        for i in range(m):
+            if min(nl[i], n_rows - nl[i]) < min_leaf or min(wl[i], weight - wl[i]) < min_weight:
+                gains[i] = INADMISSIBLE
+    best, winner = -1.0, -1
+    for i in range(m):
+        if gains[i] > best:
+            best, winner = gains[i], i
+    if winner >= 0:
+        note(found, best, np.float64(codes[winner]), np.float64(codes[winner + 1]))
+    else:
+        found[GAIN] = CONSTANT if m == 0 else INADMISSIBLE
+
+
+@kernel
+def scan_two_sorted(column, rows, span, total, limits, units, keys, spare, digits, seen, codes, found):  # OUT: keys...
+    """Two classes, small node; ``limits = (criterion, least rows, least weight)``."""
+    start, end = span
+    if not sorted_keys(column, rows, start, end, keys, spare, digits):
+        found[GAIN] = CONSTANT
+        return
+    n, m, below = end - start, 0, np.uint64(0)
+    keys[n] = ~np.uint64(0)
+    for i in range(n):
+        key = keys[i]
+        below += units[key & PLACE]
+        seen[0, m] = np.float64(np.int64((below >> FIELD) & MASK))
+        seen[1, m] = np.float64(np.int64(below & MASK))
+        seen[2, m] = np.float64(np.int64(below >> (FIELD + FIELD)))
+        codes[m] = np.int64(key >> CODE_SHIFT)
+        m += np.int64(keys[i + 1] >> CODE_SHIFT != key >> CODE_SHIFT)
+    n_rows, weight, ones = fields(total)
+    best_of_two((weight, ones), limits, m, n_rows, seen, codes, found)
+
+
+@kernel
+def scan_two_histogram(column, rows, span, total, limits, n_codes, units, cells, seen, codes, found):  # OUT: cells...
+    """Two classes, large node: one uint64 per code holds rows, weight and weight of class 1."""
+    start, end = span
+    for p in range(start, end):
+        cells[column[rows[p]]] += units[p - start]
+    m, below = 0, np.uint64(0)
+    for b in range(n_codes):
+        cell = cells[b]
+        cells[b] = 0
+        below += cell
+        seen[0, m] = np.float64(np.int64((below >> FIELD) & MASK))
+        seen[1, m] = np.float64(np.int64(below & MASK))
+        seen[2, m] = np.float64(np.int64(below >> (FIELD + FIELD)))
+        codes[m] = b
+        m += np.int64(cell != np.uint64(0))
+    n_rows, weight, ones = fields(total)
+    best_of_two((weight, ones), limits, m, n_rows, seen, codes, found)
+
+
+@kernel
+def mean_gain(wl, sl, weight, total):
+    """Decrease of the sum of squares when the left child has weight `wl` and sum `sl`."""
+    t = sl * weight - total * wl
+    return t * t / (wl * (weight - wl)) / weight
+
+
+@kernel
+def class_term(criterion, x):
+    return x_log_x(x) if criterion == ENTROPY else x * x
+
+
+@kernel
+def class_gain(criterion, wl, terms_left, weight, terms_right, terms):
+    """Weighted decrease of Gini index or entropy from the sums over classes of `class_term`."""
+    wr = weight - wl
+    if criterion == ENTROPY:
+        gain = (terms_left - x_log_x(wl)) + (terms_right - x_log_x(wr)) - (terms - x_log_x(weight))
+    else:
+        gain = terms_left / wl + terms_right / wr - terms / weight
+    return max(gain, 0.0)
+
+
+@kernel
+def sum_of_terms(criterion, sums):
+    total = 0.0
+    for c in range(sums.shape[0]):
+        total += class_term(criterion, max(sums[c], 0.0))
+    return total
+
+
+@kernel
+def move(criterion, c, amount, left, right):  # OUT: left, right; returns the changes of both sums of terms
+    a, b = left[c], right[c]
+    left[c] = a + amount
+    right[c] = max(b - amount, 0.0)
+    up = class_term(criterion, left[c]) - class_term(criterion, a)
+    return up, class_term(criterion, right[c]) - class_term(criterion, b)
+
+
+@kernel
+def enough(nl, n_rows, wl, weight, limits):
+    """Whether both children have the rows and the weight they need."""
+    return min(nl, n_rows - nl) >= limits[1] and min(wl, weight - wl) >= max(limits[2], 1e-300)
+
+
+@kernel
+def scan_means_sorted(column, rows, span, totals, limits, rowwise, keys, spare, digits, found):  # OUT: keys and after
+    """Squared error, small node; ``totals = (weight, sum)``, ``rowwise[place] = (weight, weighted target)``."""
+    start, end = span
+    if not sorted_keys(column, rows, start, end, keys, spare, digits):
+        found[GAIN] = CONSTANT
+        return
+    n, (weight, total) = end - start, totals
+    wl, sl, best = 0.0, 0.0, -1.0
+    found[GAIN] = INADMISSIBLE
+    for i in range(n - 1):
+        key = keys[i]
+        place = np.int64(key & PLACE)
+        wl += rowwise[place, 0]
+        sl += rowwise[place, 1]
+        after = keys[i + 1] >> CODE_SHIFT
+        if after == key >> CODE_SHIFT:
+            continue
+        gain = mean_gain(wl, sl, weight, total)
+        if gain > best and enough(i + 1, n, wl, weight, limits):
+            best = gain
+            note(found, gain, np.float64(np.int64(key >> CODE_SHIFT)), np.float64(np.int64(after)))
+
+
+@kernel
+def scan_means_histogram(column, rows, span, totals, limits, n_codes, rowwise, table, found):  # OUT: table, found
+    """Squared error, large node."""
+    start, end = span
+    for p in range(start, end):
+        code = column[rows[p]]
+        table[code, W] += rowwise[p - start, 0]
+        table[code, ROWS] += 1.0
+        table[code, SUMS] += rowwise[p - start, 1]
+    n, (weight, total) = end - start, totals
+    wl, sl, nl, best, last, n_seen = 0.0, 0.0, 0.0, -1.0, 0, 0
+    for b in range(n_codes):
+        if table[b, ROWS] == 0.0:
+            continue
+        if n_seen > 0:
+            gain = mean_gain(wl, sl, weight, total)
+            if gain > best and enough(np.int64(nl), n, wl, weight, limits):
+                best = gain
+                note(found, gain, np.float64(last), np.float64(b))
+        wl += table[b, W]
+        nl += table[b, ROWS]
+        sl += table[b, SUMS]
+        table[b, W], table[b, ROWS], table[b, SUMS] = 0.0, 0.0, 0.0
+        last = b
+        n_seen += 1
+    if best < 0.0:
+        found[GAIN] = CONSTANT if n_seen == 1 else INADMISSIBLE
+
+
+@kernel
+def scan_classes_sorted(column, rows, span, limits, rowwise, sums, sides, keys, spare, digits, found):  # OUT: sides...
+    """Any number of classes, small node; ``rowwise[place] = (weight, class)``, `sides`: room for both children."""
+    start, end = span
+    if not sorted_keys(column, rows, start, end, keys, spare, digits):
+        found[GAIN] = CONSTANT
+        return
+    criterion, left, right, n, weight = limits[0], sides[0], sides[1], end - start, 0.0
+    for c in range(sums.shape[0]):
+        left[c], right[c] = 0.0, sums[c]
+        weight += sums[c]
+    terms = sum_of_terms(criterion, sums)
+    terms_left, terms_right, wl, best = 0.0, terms, 0.0, -1.0
+    found[GAIN] = INADMISSIBLE
+    for i in range(n - 1):
+        key = keys[i]
+        place = np.int64(key & PLACE)
+        wl += rowwise[place, 0]
+        up, down = move(criterion, np.int64(rowwise[place, 1]), rowwise[place, 0], left, right)
+        terms_left += up
+        terms_right += down
+        after = keys[i + 1] >> CODE_SHIFT
+        if after == key >> CODE_SHIFT:
+            continue
+        gain = class_gain(criterion, wl, terms_left, weight, terms_right, terms)
+        if gain > best and enough(i + 1, n, wl, weight, limits):
+            best = gain
+            note(found, gain, np.float64(np.int64(key >> CODE_SHIFT)), np.float64(np.int64(after)))
+
+
+@kernel
+def scan_classes_histogram(column, rows, span, limits, n_codes, rowwise, sums, sides, table, found):  # OUT: sides...
+    """Any number of classes, large node."""
+    start, end = span
+    for p in range(start, end):
+        code = column[rows[p]]
+        table[code, ROWS] += 1.0
+        table[code, SUMS + np.int64(rowwise[p - start, 1])] += rowwise[p - start, 0]
+    criterion, left, right, n, weight = limits[0], sides[0], sides[1], end - start, 0.0
+    for c in range(sums.shape[0]):
+        left[c], right[c] = 0.0, sums[c]
+        weight += sums[c]
+    terms = sum_of_terms(criterion, sums)
+    terms_left, terms_right, wl, nl, best, last, n_seen = 0.0, terms, 0.0, 0.0, -1.0, 0, 0
+    for b in range(n_codes):
+        if table[b, ROWS] == 0.0:
+            continue
+        if n_seen > 0:
+            gain = class_gain(criterion, wl, terms_left, weight, terms_right, terms)
+            if gain > best and enough(np.int64(nl), n, wl, weight, limits):
+                best = gain
+                note(found, gain, np.float64(last), np.float64(b))
+        nl += table[b, ROWS]
+        table[b, ROWS] = 0.0
+        for c in range(sums.shape[0]):
+            amount = table[b, SUMS + c]
+            if amount != 0.0:
+                up, down = move(criterion, c, amount, left, right)
+                terms_left += up
+                terms_right += down
+                wl += amount
+                table[b, SUMS + c] = 0.0
+        last = b
+        n_seen += 1
+    if best < 0.0:
+        found[GAIN] = CONSTANT if n_seen == 1 else INADMISSIBLE

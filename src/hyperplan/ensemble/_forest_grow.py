@@ -1,0 +1,147 @@
+"""Which engine grows the trees of a forest, and on which rows.
+
+The fast engine draws a few features per node and looks at nothing else: bins, ranks or values of the columns, encoded
+once for all trees.  It covers one output, Gini index, entropy and squared error on complete data.  The exact core takes
+the rest: missing values, several outputs, absolute error and Poisson deviance, monotone constraints, best-first growth
+and negative weights.
+"""
+
+from numbers import Integral
+from typing import NamedTuple
+from warnings import warn
+
+import numpy as np
+import scipy.sparse as sp
+
+from hyperplan._base import check_random_state, compute_sample_weight, seed_from
+from hyperplan._trees import criteria, exact, forest
+from hyperplan._trees.pruning import pruned
+
+HISTOGRAM_ROWS = 20_000  # splitter="auto": bins above, every threshold up to here
+FAST_CRITERIA = ("gini", "entropy", "log_loss", "squared_error")
+
+
+class Draw(NamedTuple):
+    """How a tree's rows are drawn: `size` rows with replacement, by `weight`; size None: every row, with its weight."""
+
+    n_rows: int
+    size: int | None
+    weight: np.ndarray | None
+
+    def indices(self, seed):
+        """Rows of a tree in the order drawn."""
+        if self.size is None:
+            return np.arange(self.n_rows, dtype=np.int32)
+        rng = check_random_state(seed)
+        if self.weight is None:
+            return rng.randint(0, self.n_rows, self.size).astype(np.int32)
+        chosen = rng.choice(self.n_rows, self.size, replace=True, p=self.weight / np.sum(self.weight))
+        return chosen.astype(np.int32)
+
+    def counts(self, seed):
+        """How often a tree drew each row; without drawing the weights of the rows, None for all the same."""
+        if self.size is None:
+            return self.weight
+        return np.bincount(self.indices(seed), minlength=self.n_rows)
+
+
+def draw_size(n_rows, max_samples, weight):
+    """Rows to draw for a tree; scikit-learn's warning if a share leaves few."""
+    if max_samples is None or isinstance(max_samples, Integral):
+        return n_rows if max_samples is None else int(max_samples)
+    total = n_rows if weight is None else weight.sum()
+    size = max(int(max_samples * total), 1)
+    if size < max(10, n_rows ** (1 / 3)):
+        what = "number of samples" if weight is None else "total sum of sample weights"
+        warn(
+            f"Using the fractional value max_samples={max_samples!r} when the {what} is {total} results in a low "
+            f"number ({size}) of bootstrap samples. We recommend passing `max_samples` as an integer instead."
+        )
+    return size
+
+
+class Setting(NamedTuple):
+    """What a tree is grown with besides the data."""
+
+    growth: exact.Growth
+    criterion: str
+    n_classes: np.ndarray | None  # per output; None for regression
+    splitter: str  # "auto", "exact" or "histogram"
+    min_weight_fraction: float
+    ccp_alpha: float
+    balanced: bool  # class weights from each tree's own sample
+
+
+class Engine:
+    """Grows trees on the same rows.
+
+    Parameters
+    ----------
+    X : float32 ndarray or CSC matrix
+        Columns.
+    y : ndarray of shape (n, n_outputs)
+        Class numbers or targets.
+    draw : Draw
+        Rows of the trees.
+    setting : Setting
+        Everything else.
+    n_jobs : int or None
+        Threads.
+    """
+
+    def __init__(self, X, y, draw, setting, n_jobs):
+        self.draw, self.setting, self.y = draw, setting, y
+        self.fast = self._is_fast(X)
+        self.name = "exact"
+        if self.fast:
+            self.name = self._kind(X.shape[0])
+            self._columns = forest.encode(X, self.name, n_jobs)
+            self._problem = self._fast_problem()
+        else:
+            self._columns = exact.presort(X, n_jobs)
+            self._problem = self._exact_problem()
+
+    def _is_fast(self, X):
+        setting = self.setting
+        plain = setting.growth.monotone is None and not setting.growth.max_leaf_nodes
+        positive = self.draw.size is not None or self.draw.weight is None or self.draw.weight.min() >= 0
+        complete = sp.issparse(X) or not np.isnan(np.sum(X)) or not np.isnan(X).any()
+        return self.y.shape[1] == 1 and setting.criterion in FAST_CRITERIA and plain and positive and complete
+
+    def _kind(self, n_rows):
+        if self.setting.growth.random:
+            return "values"
+        chosen = self.setting.splitter
+        if chosen == "auto":
+            chosen = "histogram" if n_rows > HISTOGRAM_ROWS else "exact"
+        return "bins" if chosen == "histogram" else "ranks"
+
+    def _fast_problem(self):
+        if self.setting.n_classes is None:
+            return forest.mean_targets(self.y[:, 0])
+        return forest.class_targets(self.y[:, 0], int(self.setting.n_classes[0]), self.setting.criterion)
+
+    def _exact_problem(self):
+        if self.setting.n_classes is None:
+            return criteria.real_targets(self.y, criterion=self.setting.criterion)
+        return criteria.class_targets(self.y.astype(np.int64), self.setting.n_classes, criterion=self.setting.criterion)
+
+    def weight(self, seed):
+        """Weights of the rows in the tree of this seed, None for all the same."""
+        weight = self.draw.counts(seed)
+        if self.setting.balanced:
+            weight = weight * compute_sample_weight("balanced", self.y, indices=self.draw.indices(seed))
+        return weight
+
+    def grow(self, seed):
+        """The tree of a seed; whatever else is grown, in whatever order, does not matter."""
+        weight, setting = self.weight(seed), self.setting
+        total = self.draw.n_rows if weight is None else weight.sum()
+        growth = setting.growth._replace(min_weight_leaf=setting.min_weight_fraction * total)
+        key = seed_from(int(seed))
+        if self.fast:
+            nodes = forest.grow_tree(self._columns, self._problem, growth, seed=key, weight=weight)
+        else:
+            targets = criteria.with_weight(self._problem, weight)
+            nodes = exact.grow(self._columns, targets, growth, seed=key, n_jobs=1)
+        return pruned(nodes, setting.ccp_alpha) if setting.ccp_alpha > 0 else nodes
