@@ -25,6 +25,7 @@ from sklearn.utils.class_weight import compute_class_weight, compute_sample_weig
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import has_fit_parameter
 
 from hyperplan._base.holdout import holdout_split
 from hyperplan._base.labels import Labels, class_weighted, encode_labels
@@ -61,8 +62,9 @@ from hyperplan._core.status import Status
 from hyperplan._core.trace import Step, Trace
 
 if TYPE_CHECKING:
-    from sklearn.metrics import check_scoring, get_scorer, get_scorer_names
-    from sklearn.model_selection import GridSearchCV, check_cv
+    from sklearn.dummy import DummyClassifier, DummyRegressor
+    from sklearn.metrics import accuracy_score, check_scoring, get_scorer, get_scorer_names, r2_score
+    from sklearn.model_selection import GridSearchCV, check_cv, train_test_split
 
 __all__ = [name for name in dir() if not name.startswith("_") and name not in ("TYPE_CHECKING", "lazy_names")]
 __getattr__, __dir__, _later = lazy_names(__name__)

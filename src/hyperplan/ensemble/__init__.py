@@ -5,6 +5,14 @@ from typing import TYPE_CHECKING
 from hyperplan._core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from hyperplan.ensemble._ada_boost import AdaBoostClassifier
+    from hyperplan.ensemble._ada_boost_regressor import AdaBoostRegressor
+    from hyperplan.ensemble._bagging_classifier import BaggingClassifier
+    from hyperplan.ensemble._bagging_regressor import BaggingRegressor
+    from hyperplan.ensemble._forest_classifier import ExtraTreesClassifier, RandomForestClassifier
+    from hyperplan.ensemble._forest_regressor import ExtraTreesRegressor, RandomForestRegressor
+    from hyperplan.ensemble._gradient_boosting_classifier import GradientBoostingClassifier
+    from hyperplan.ensemble._gradient_boosting_regressor import GradientBoostingRegressor
     from hyperplan.ensemble._hist_classifier import HistGradientBoostingClassifier
     from hyperplan.ensemble._hist_regressor import HistGradientBoostingRegressor
 

@@ -1,0 +1,61 @@
+"""Many trees as one set of arrays, so that a row walks through all of them in one call."""
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from hyperplan._core.arrays import kernel_view
+from hyperplan._core.parallel import spans, thread_map
+from hyperplan.ensemble._gradient_boosting_kernels import add_trees
+
+ROWS_PER_TASK = 1024
+
+
+class PackedTrees(NamedTuple):
+    """Nodes of all trees one after another; a leaf adds `amount` to `column` of the output."""
+
+    left: np.ndarray
+    right: np.ndarray
+    feature: np.ndarray
+    threshold: np.ndarray
+    missing_left: np.ndarray
+    column: np.ndarray
+    amount: np.ndarray
+    roots: np.ndarray
+
+
+def pack(trees, columns, amounts) -> PackedTrees:
+    """Trees (with the arrays of `Tree`) and, per tree, column and amount of each node."""
+    sizes = np.array([tree.node_count for tree in trees])
+    roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+    shift = np.repeat(roots, sizes)
+
+    def children(name):
+        found = np.concatenate([getattr(tree, name) for tree in trees])
+        return np.where(found >= 0, found + shift, -1).astype(np.int32)
+
+    return PackedTrees(
+        left=children("children_left"),
+        right=children("children_right"),
+        feature=np.concatenate([tree.feature for tree in trees]).astype(np.int32),
+        threshold=np.concatenate([tree.threshold for tree in trees]),
+        missing_left=np.concatenate([tree.missing_go_to_left for tree in trees]).astype(np.uint8),
+        column=np.concatenate(columns).astype(np.int32),
+        amount=np.concatenate(amounts).astype(np.float64),
+        roots=roots,
+    )
+
+
+def walk(packed, X, raw, first=0, last=None, n_jobs=None):
+    """Add trees [first, last) to `raw` (n_rows, n_columns) for a float32 array or CSR matrix of rows."""
+    last = packed.roots.shape[0] if last is None else last
+    sparse = sp.issparse(X)
+    rows = X.tocsr() if sparse else kernel_view(X)
+
+    def task(part):
+        block = rows[part].toarray() if sparse else np.ascontiguousarray(rows[part])
+        add_trees(block, packed, first, last, raw[part])
+
+    thread_map(task, spans(X.shape[0], ROWS_PER_TASK), n_jobs)
+    return raw
