@@ -5,7 +5,17 @@ import itertools
 import numpy as np
 import pytest
 
-from hyperplan.tree import MultiwayTreeClassifier
+from hyperplan._core.parallel import thread_limit
+from hyperplan.tree import (
+    DecisionTreeClassifier,
+    DecisionTreeRegressor,
+    MultiwayTreeClassifier,
+    ObliqueTreeClassifier,
+    ObliqueTreeRegressor,
+    export_graphviz,
+    export_text,
+    rules,
+)
 
 # Quinlan (1986): outlook, temperature, humidity, windy; play?
 PLAY = """sunny hot high false no
@@ -173,3 +183,100 @@ def test_multiway_edges():
         MultiwayTreeClassifier(categorical_features=[1]).fit([["a", 0.0], ["b", 1.0]], [0, 1])
     with pytest.raises(ValueError, match="indices in"):
         MultiwayTreeClassifier(categorical_features=[5]).fit([[0.0], [1.0]], [0, 1])
+
+
+def slanted(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 4)) * [1.0, 10.0, 0.1, 1.0] + [0.0, 5.0, 0.0, 100.0]
+    return X, (X[:, 0] + X[:, 1] / 10 - 0.5 + X[:, 2] * 10 > 0.2).astype(int)
+
+
+def test_oblique_needs_one_split_where_axes_need_many():
+    X, y = slanted()
+    model = ObliqueTreeClassifier(directions="lda", max_depth=2, random_state=0).fit(X, y)
+    axes = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.97 > axes.score(X, y) + 0.1
+    assert model.certificate_.holds and (np.abs(np.linalg.norm(model.tree_.weights, axis=1) - 1) < 1e-12).all()
+    # the boundary's normal in units of the columns' deviations is (1, 1, 1, 0) up to sampling noise
+    normal = model.tree_.weights[0] * X.std(axis=0)
+    np.testing.assert_allclose(np.abs(normal[:3] / np.abs(normal).max()), 1.0, atol=0.3)
+    assert model.feature_importances_[3] < 0.1
+
+
+def test_oblique_with_axes_only_is_the_decision_tree():
+    X, y = slanted()
+    options = {"max_depth": 4, "random_state": 0}
+    model = ObliqueTreeClassifier(directions="axis", **options).fit(X, y)
+    axes = DecisionTreeClassifier(**options).fit(X, y)
+    np.testing.assert_array_equal(model.tree_.feature, axes.tree_.feature)
+    # columns are standardised before the scan, in float32: thresholds stay between the same two values
+    np.testing.assert_array_equal(model.tree_.n_node_samples, axes.tree_.n_node_samples)
+    np.testing.assert_array_equal(model.predict(X), axes.predict(X))
+    np.testing.assert_allclose(model.feature_importances_, axes.feature_importances_, rtol=1e-12)
+
+
+def test_oblique_walks_agree_with_the_record():
+    X, y = slanted()
+    model = ObliqueTreeClassifier(directions=["axis", "lda", "ridge", "random"], random_state=3).fit(X, y)
+    tree, leaves = model.tree_, model.apply(X)
+    assert model.score(X, y) == 1.0
+    np.testing.assert_array_equal(
+        np.bincount(leaves, minlength=tree.node_count)[tree.children_left < 0],
+        tree.n_node_samples[tree.children_left < 0],
+    )
+    path = model.decision_path(X)
+    assert (path[:, 0].toarray() == 1).all() and (path[np.arange(len(X)), leaves] == 1).all()
+    by_hand = []
+    for x in X.astype(np.float32).astype(float):
+        node = 0
+        while tree.children_left[node] >= 0:
+            f = tree.feature[node]
+            reached = x[f] if f >= 0 else tree.weights[-3 - f] @ x
+            node = tree.children_left[node] if reached <= tree.threshold[node] else tree.children_right[node]
+        by_hand.append(node)
+    np.testing.assert_array_equal(leaves, by_hand)
+
+
+def test_oblique_words_and_pruning():
+    X, y = slanted()
+    names = ["a", "b", "c", "d"]
+    model = ObliqueTreeClassifier(directions="lda", max_depth=1, random_state=0).fit(X, y)
+    first = export_text(model, feature_names=names).splitlines()[0]
+    assert " a " in first and " <= " in first and "more" not in first
+    assert "not (" in rules(model, feature_names=names)[0] or "not (" in rules(model, feature_names=names)[1]
+    assert "<=" in export_graphviz(model, feature_names=names)
+    full = ObliqueTreeClassifier(random_state=0).fit(X, y)
+    small = ObliqueTreeClassifier(random_state=0, ccp_alpha=0.02).fit(X, y)
+    assert small.get_n_leaves() < full.get_n_leaves() and small.score(X, y) > 0.9
+    path = full.cost_complexity_pruning_path(X, y)
+    assert (np.diff(path.ccp_alphas) >= 0).all()
+
+
+def test_oblique_regression_with_weights_and_several_outputs():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3))
+    y = np.where(X @ [1.0, -1.0, 0.5] > 0.3, 2.0, -1.0)
+    model = ObliqueTreeRegressor(max_depth=2, directions="ridge", random_state=0).fit(X, y)
+    assert model.score(X, y) > 0.9 > DecisionTreeRegressor(max_depth=2).fit(X, y).score(X, y) + 0.2
+    weight = rng.integers(0, 3, size=300)
+    heavy = ObliqueTreeRegressor(max_depth=3, random_state=0).fit(X, y, sample_weight=weight)
+    copies = ObliqueTreeRegressor(max_depth=3, random_state=0).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    np.testing.assert_allclose(heavy.predict(X), copies.predict(X), rtol=1e-9)  # sums in another order
+    both = ObliqueTreeRegressor(max_depth=3, random_state=0).fit(X, np.column_stack([y, -2 * y]))
+    np.testing.assert_allclose(both.predict(X)[:, 1], -2 * both.predict(X)[:, 0], rtol=1e-9)
+
+
+def test_oblique_does_not_depend_on_threads_and_stands_bad_columns():
+    X, y = slanted()
+    X = np.column_stack([X, np.ones(len(X)), X[:, 0]])  # a constant and a copy
+    options = {"directions": ["axis", "lda", "random"], "random_state": 1}
+    with thread_limit(1):
+        one = ObliqueTreeClassifier(**options).fit(X, y)
+    with thread_limit(2):
+        two = ObliqueTreeClassifier(**options).fit(X, y)
+    assert one.tree_ == two.tree_ and one.score(X, y) == 1.0
+    assert ObliqueTreeClassifier().fit(np.ones((4, 2)), [0, 1, 0, 1]).get_n_leaves() == 1
+    with pytest.raises(ValueError, match="NaN"):
+        ObliqueTreeClassifier().fit([[np.nan], [1.0]], [0, 1])
+    with pytest.raises(ValueError, match="directions"):
+        ObliqueTreeClassifier(directions="diagonal").fit([[0.0], [1.0]], [0, 1])

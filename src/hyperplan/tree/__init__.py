@@ -5,6 +5,7 @@ from hyperplan.tree._export_graphviz import export_graphviz
 from hyperplan.tree._export_text import export_text, rules
 from hyperplan.tree._extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
 from hyperplan.tree._multiway import MultiwayTreeClassifier
+from hyperplan.tree._oblique import ObliqueTreeClassifier, ObliqueTreeRegressor
 from hyperplan.tree._plot_tree import plot_tree
 
 __all__ = [
@@ -13,6 +14,8 @@ __all__ = [
     "ExtraTreeClassifier",
     "ExtraTreeRegressor",
     "MultiwayTreeClassifier",
+    "ObliqueTreeClassifier",
+    "ObliqueTreeRegressor",
     "export_graphviz",
     "export_text",
     "plot_tree",
