@@ -12,6 +12,7 @@ from hyperplan.tree import (
     MultiwayTreeClassifier,
     ObliqueTreeClassifier,
     ObliqueTreeRegressor,
+    add_surrogates,
     export_graphviz,
     export_text,
     rules,
@@ -280,3 +281,75 @@ def test_oblique_does_not_depend_on_threads_and_stands_bad_columns():
         ObliqueTreeClassifier().fit([[np.nan], [1.0]], [0, 1])
     with pytest.raises(ValueError, match="directions"):
         ObliqueTreeClassifier(directions="diagonal").fit([[0.0], [1.0]], [0, 1])
+
+
+# Column 0 decides (<= 4.5 goes left).  Column 1 disagrees in one of ten rows, column 2 runs backwards and disagrees in
+# two, column 3 says nothing.
+TWINS = np.array(
+    [
+        [0, 0, 9, 1],
+        [1, 1, 8, 0],
+        [2, 2, 7, 1],
+        [3, 3, 0, 0],
+        [4, 9, 5, 1],
+        [5, 5, 4, 0],
+        [6, 6, 3, 1],
+        [7, 7, 2, 0],
+        [8, 8, 1, 1],
+        [9, 10, 6, 0],
+    ],
+    dtype=float,
+)
+SIDES = np.array([0.0] * 5 + [1.0] * 5)
+
+
+def test_surrogates_by_hand():
+    model = DecisionTreeRegressor(max_depth=1).fit(TWINS, SIDES)
+    assert model.tree_.feature[0] == 0
+    model = add_surrogates(model, TWINS, n_surrogates=3)
+    found = model.tree_.stand_ins(0)
+    # both sides have share 1/2, so the association is (1/2 - (1 - a)) / (1/2)
+    assert [s[0] for s in found] == [1, 2, 3]
+    assert found[0][1:] == pytest.approx((4.0, False, 0.9, 0.8))
+    assert found[1][1:3] == (4.5, True) and found[1][3:] == pytest.approx((0.8, 0.6))
+    assert found[2][2:] == (True, pytest.approx(0.6), pytest.approx(0.2))
+    nan = np.nan
+    rows = [[nan, 1, 0, 0], [nan, 9, 9, 0], [nan, nan, 9, 0], [nan, nan, 0, nan], [nan, nan, nan, nan]]
+    expected = [0.0, 1.0, 0.0, 1.0, model.tree_.value[2 - model.tree_.missing_go_to_left[0], 0, 0]]
+    np.testing.assert_array_equal(model.predict(rows), expected)
+    path = model.decision_path(np.array(rows))
+    np.testing.assert_array_equal(path.indices.reshape(5, 2)[:, 1], model.apply(rows))
+
+
+def test_surrogates_are_the_best_of_all_thresholds():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 4)).round(1)
+    X[:, 1:] = (X[:, 1:] + X[:, :1] * [1.0, -0.5, 0.0]).round(1)
+    y = (X[:, 0] > 0.4) * 1.0 + 0.01 * rng.normal(size=80)
+    model = add_surrogates(DecisionTreeRegressor(max_depth=1).fit(X, y), X)
+    tree = model.tree_
+    left = X[:, tree.feature[0]].astype(np.float32) <= tree.threshold[0]
+    share = min(left.mean(), 1 - left.mean())
+    for column, threshold, backwards, agreement, association in tree.stand_ins(0):
+        options = []
+        for low, high in itertools.pairwise(np.unique(X[:, column])):
+            same = ((X[:, column] <= (low + high) / 2) == left).mean()
+            options += [same, 1 - same]
+        assert agreement == pytest.approx(max(options)) and agreement > 1 - share
+        assert association == pytest.approx((share - (1 - agreement)) / share)
+        assert (((X[:, column] <= threshold) != backwards) == left).mean() == pytest.approx(agreement)
+
+
+def test_surrogates_help_when_values_go_missing_at_prediction():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(2000, 5))
+    X[:, 1] = X[:, 0] + 0.2 * rng.normal(size=2000)
+    y = (X[:, 0] + 0.5 * X[:, 2] > 0).astype(int)
+    plain = DecisionTreeClassifier(max_depth=6, random_state=0).fit(X[:1000], y[:1000])
+    model = add_surrogates(plain, X[:1000])
+    np.testing.assert_array_equal(model.predict(X), plain.predict(X))
+    holes = X[1000:].copy()
+    holes[rng.random(1000) < 0.5, 0] = np.nan
+    assert model.score(holes, y[1000:]) > plain.score(holes, y[1000:]) + 0.05
+    with pytest.raises(TypeError, match="Multiway"):
+        add_surrogates(MultiwayTreeClassifier().fit(X[:50], y[:50]), X[:50])

@@ -7,6 +7,7 @@ from hyperplan.tree._extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
 from hyperplan.tree._multiway import MultiwayTreeClassifier
 from hyperplan.tree._oblique import ObliqueTreeClassifier, ObliqueTreeRegressor
 from hyperplan.tree._plot_tree import plot_tree
+from hyperplan.tree._surrogates import add_surrogates
 
 __all__ = [
     "DecisionTreeClassifier",
@@ -16,6 +17,7 @@ __all__ = [
     "MultiwayTreeClassifier",
     "ObliqueTreeClassifier",
     "ObliqueTreeRegressor",
+    "add_surrogates",
     "export_graphviz",
     "export_text",
     "plot_tree",
