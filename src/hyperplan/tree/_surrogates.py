@@ -166,7 +166,7 @@ def add_surrogates(model, X, *, sample_weight=None, n_surrogates=5):
     >>> model.predict([[np.nan, 12.5], [np.nan, 9.0]]).tolist()
     [5.0, 0.0]
     >>> model.tree_.stand_ins(0)  # column, threshold, larger values go left, agreement, association
-    [(1, 11.5, False, 0.75, 0.5)]
+    [(1, 10.25, False, 0.75, 0.5)]
     """
     check_is_fitted(model)
     if type(getattr(model, "tree_", None)) not in (Tree, SurrogateTree):
