@@ -63,37 +63,17 @@ def expand(X, first, segments, n_full, n_out):
 
 
 def expand_by_column(X, first, segments, n_full):
-    """All monomials in Fortran order, degree by degree, columns in threads."""
-    require_memory(
-        float(X.shape[0]) * n_full * X.itemsize, "the expanded table", "lower the degree or expand fewer columns"
-    )
-    out = np.empty((X.shape[0], n_full), dtype=X.dtype, order="F")
-    lines, target = np.ascontiguousarray(X.T), out.T
-    plain_columns(lines, first, target)
-    size = max(1, BLOCK_VALUES // max(1, X.shape[0]))  # columns per task
-    pieces, known = [], first + X.shape[1]
-    for start, stop, feature, to in segments.tolist():
-        if start >= known:  # a new degree: the one below must be there
-            _multiply_pieces(lines, pieces, target)
-            pieces, known = [], to
-        pieces += [(start + s.start, start + s.stop, feature, to + s.start) for s in spans(stop - start, size)]
-    _multiply_pieces(lines, pieces, target)
+    """All monomials in Fortran order, one whole column after another.
+
+    The time goes into fresh memory; blocks of rows or columns in threads touch it in an order that costs more than
+    they save.
+    """
+    n = X.shape[0]
+    require_memory(float(n) * n_full * X.itemsize, "the expanded table", "lower the degree or expand fewer columns")
+    out = np.empty((n, n_full), dtype=X.dtype, order="F")
+    plain_columns(X, first, out.T)
+    monomial_lines(first, segments, out.T)
     return out
-
-
-def _multiply_pieces(lines, pieces, target):
-    """Columns that need each other not: in tasks of similar size."""
-    groups, size, limit = [[]], 0, max(1, BLOCK_VALUES // max(1, lines.shape[1]))
-    for piece in pieces:
-        if size >= limit:
-            groups, size = [*groups, []], 0
-        groups[-1].append(piece)
-        size += piece[1] - piece[0]
-
-    def one_group(group):
-        monomial_lines(lines, np.array(group, dtype=np.intp).reshape(-1, 4), target)
-
-    thread_map(one_group, groups)
 
 
 def expand_sparse(X, degree, distinct, first, segments, n_full):

@@ -44,22 +44,22 @@ def multiply(source, factor, target):  # target OUT = source * factor; they do n
 
 
 @kernel
-def plain_columns(lines, first, out):  # out OUT: its lines of degree 0 and 1
-    """`lines` (d, n) and `out` (n_full, n) are C-ordered, one line per column."""
+def plain_columns(X, first, out):  # out OUT: its lines of degree 0 and 1
+    """`X` (n, d) and `out` (n_full, n) are C-ordered, one line of `out` per monomial."""
     if first:
-        for i in range(lines.shape[1]):
+        for i in range(X.shape[0]):
             out[0, i] = 1
     if out.shape[0] > first:
-        for j in range(lines.shape[0]):
-            for i in range(lines.shape[1]):
-                out[first + j, i] = lines[j, i]
+        for j in range(X.shape[1]):
+            for i in range(X.shape[0]):
+                out[first + j, i] = X[i, j]
 
 
 @kernel
-def monomial_lines(lines, segments, out):  # out OUT: the lines that the segments append
+def monomial_lines(first, segments, out):  # out OUT: the lines that the segments append; those below are there
     for s in range(segments.shape[0]):
         start, to = segments[s, 0], segments[s, 3]
-        factor = lines[segments[s, 2]]
+        factor = out[first + segments[s, 2]]
         for k in range(segments[s, 1] - start):
             multiply_lines(out[start + k], factor, out[to + k])
 
