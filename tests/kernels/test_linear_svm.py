@@ -6,12 +6,20 @@ import scipy.sparse as sp
 
 from hyperplan._core.arrays import compressed
 from hyperplan._core.rng import kernel_state
+from hyperplan._core.status import Status
 from hyperplan._solvers import _linear_svm_dual_kernels as dual
 from hyperplan._solvers import _linear_svm_kernels as kernels
+from hyperplan._solvers import _linear_svm_l1_kernels as l1
+from hyperplan._solvers import _linear_svm_small_kernels as small
 from hyperplan._solvers.linear_svm_design import BLOCK_VALUES, PANEL_ROWS, Design
 from hyperplan._solvers.linear_svm_dual import coordinate_descent, dual_band, pair_gap
 from hyperplan._solvers.linear_svm_gram import GRAM_ROWS, gram_descent, inner_products
+from hyperplan._solvers.linear_svm_interior import interior_point
+from hyperplan._solvers.linear_svm_l1 import l1_newton
+from hyperplan._solvers.linear_svm_l1_descent import Columns, best_on_ray, l1_descent
+from hyperplan._solvers.linear_svm_l1_interior import l1_interior
 from hyperplan._solvers.linear_svm_newton import ActiveGram, newton_cg, newton_cholesky
+from hyperplan._solvers.linear_svm_small import solve_small
 
 SIZES = [1, 2, 3, 4, 5, PANEL_ROWS - 1, PANEL_ROWS, PANEL_ROWS + 1, 3 * PANEL_ROWS + 7]
 
@@ -206,3 +214,113 @@ def test_l1_quadratic_reaches_the_optimality_conditions():
     assert on.any() and not on.all()
     np.testing.assert_allclose(slope[on], -np.sign(weights[on]), atol=1e-9)
     assert (np.abs(slope[~on]) <= 1 + 1e-9).all()
+
+
+def small_problem(n, d, power, two_ends, seed=0):
+    X, _, rng = problem(n, d, seed=seed)
+    y = X @ rng.standard_normal(d) + rng.standard_normal(n)
+    cost = rng.uniform(0.1, 20.0, n)
+    if two_ends:
+        return X, (y - 0.1, y + 0.1, cost)
+    return X, (np.where(y > 0, 1.0, -np.inf), np.where(y > 0, np.inf, -1.0), cost)
+
+
+def test_small_building_blocks():
+    X, (low, high, cost), rng = problem(101, d=7)
+    scores, center, pull = rng.standard_normal(101), rng.uniform(-0.1, 0.1, 101), np.empty(101)
+    small.elastic_pull(scores, center, 1.0 / cost, cost, low, high, pull)
+    one = [dual.band_minimum(*row) for row in zip(center, scores, cost, low, high, cost)]
+    np.testing.assert_allclose(pull, one, atol=1e-13)  # the same formula, multiplied instead of divided
+    is_elastic, rows, amount = np.zeros(101, bool), np.empty(101, np.int64), np.empty(101)
+    hessian = np.zeros((7, 7))
+    count = small.elastic_changes(pull, cost, 1.0 / cost, is_elastic, rows, amount)
+    small.add_outer(X, rows, amount, count, hessian)
+    inside = (pull != 0.0) & (np.abs(pull) < cost)
+    np.testing.assert_allclose(hessian, (X[inside].T / cost[inside]) @ X[inside], atol=1e-11)
+    rhs, out = rng.standard_normal(7), np.empty(7)
+    small.solve_shifted(hessian, rhs, np.empty((7, 7)), out)
+    np.testing.assert_allclose(hessian @ out + out, rhs, atol=1e-10)  # a system of condition below 1e4
+    step, move = 1e-6, rng.standard_normal(101)
+    force = (center, 1.0 / cost, cost)
+    after = small.elastic_slope(scores, move, step, *force, low, high)[0]
+    slope, curvature = small.elastic_slope(scores, move, 0.0, *force, low, high)
+    assert (after - slope) / step == pytest.approx(curvature, rel=1e-3)  # no row changes its kind over a step of 1e-6
+
+
+@pytest.mark.parametrize("n, d", [(1, 1), (2, 1), (5, 4), (40, 6), (41, 6)])
+@pytest.mark.parametrize("two_ends", [False, True])
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("scale", [0.0, 1.5])
+def test_small_problems_like_the_methods_for_large_ones(n, d, two_ends, power, scale):
+    X, band = small_problem(n, d, power, two_ends)
+    design = Design(X, scale)
+    found = solve_small(design, band, power=power, l1=False, target_gap=1e-11, max_iter=200)
+    other = {1: interior_point, 2: newton_cholesky}[power](design, band, target_gap=1e-11, max_iter=200)
+    assert found.status is Status.CONVERGED
+    assert found.primal == pytest.approx(other.primal, rel=1e-9)  # both gaps are below 1e-11, the floor adds some
+    weights = design.combine(found.pull)
+    objective, gap = pair_gap(0.0, 0.5 * weights @ weights, design.scores(weights), found.pull, band, power)
+    assert gap <= 1e-4 * objective  # the dual point alone gives nearly the same weights
+
+
+def l1_reference(design, band):
+    return l1_newton(design, band, target_gap=1e-11, max_iter=500)
+
+
+@pytest.mark.parametrize("n, d", [(3, 2), (40, 6), (30, 45), (45, 30)])
+def test_l1_methods_agree(n, d):
+    X, band = small_problem(n, d, 2, False)
+    other = l1_reference(Design(X, 1.0), band)
+    found = [l1_descent(Design(matrix, 1.0), band, target_gap=1e-9, max_iter=2000) for matrix in (X, sp.csr_matrix(X))]
+    if n >= d:
+        found.append(solve_small(Design(X, 1.0), band, power=2, l1=True, target_gap=1e-9, max_iter=200))
+    for matrix in (X, sp.csr_matrix(X)):
+        columns = Columns(Design(matrix, 1.0))
+        start, _ = l1_interior(columns, band, target_gap=1e-7, max_iter=60)
+        found.append(l1_descent(Design(matrix, 1.0), band, target_gap=1e-9, max_iter=500, columns=columns, start=start))
+    for outcome in found:
+        assert outcome.status is Status.CONVERGED
+        assert outcome.primal == pytest.approx(other.primal, rel=1e-8)  # gaps of 1e-9 and 1e-11
+        np.testing.assert_allclose(outcome.weights, other.weights, atol=1e-4)
+
+
+@pytest.mark.parametrize("n", [1, 2, 60])
+def test_l1_pass_decreases_and_keeps_its_books(n):
+    X, band = small_problem(n, 9, 2, True)
+    design, order = Design(X, 1.0), np.arange(10)
+    ends = []
+    for matrix, epoch in ((X, l1.dense_l1_pass), (sp.csr_matrix(X), l1.sparse_l1_pass)):
+        columns = Columns(Design(matrix, 1.0))
+        weights, scores, force, stiff = np.zeros(10), np.zeros(n), np.empty(n), np.empty(n)
+        before = l1.loss_state(scores, *band, force, stiff)
+        norms = columns.curvatures(2.0 * band[2])
+        epoch(columns.record, band, norms, order.copy(), 10, np.inf, weights, scores, force, stiff)
+        np.testing.assert_allclose(scores, design.scores(weights), atol=1e-11)
+        np.testing.assert_allclose(force, 2.0 * band[2] * (np.clip(scores, *band[:2]) - scores), atol=1e-10)
+        assert np.abs(weights).sum() + kernels.squared_band(scores, *band) <= before
+        ends.append(weights)
+    np.testing.assert_allclose(*ends, atol=1e-11)  # the same coordinates in the same order
+
+
+def test_l1_line_search_and_directions():
+    X, band = small_problem(50, 12, 2, False)
+    rng = np.random.default_rng(1)
+    weights, direction = rng.standard_normal(12), 3.0 * rng.standard_normal(12)
+    step, _ = best_on_ray(weights, direction, X @ weights, X @ direction, band)
+    grid = np.linspace(0.0, 1.0, 2001)
+    values = [
+        np.abs(weights + t * direction).sum() + kernels.squared_band(X @ (weights + t * direction), *band) for t in grid
+    ]
+    best = np.abs(weights + step * direction).sum() + kernels.squared_band(X @ (weights + step * direction), *band)
+    assert best <= min(values) + 1e-9 * abs(min(values))
+    stiff, support, rhs = 2.0 * band[2], np.array([0, 3, 7]), rng.standard_normal(3)
+    hessian = (X[:, support].T * stiff) @ X[:, support]
+    for matrix, is_exact in ((X, True), (sp.csr_matrix(X), True), (sp.csr_matrix(X), False)):
+        change, move = Columns(Design(matrix)).direction(support, stiff, rhs, is_exact)
+        np.testing.assert_allclose(hessian @ change, rhs, atol=1e-7)  # the ridge that keeps systems solvable is 1e-10
+        np.testing.assert_allclose(move, X[:, support] @ change, atol=1e-10)
+
+
+def test_interior_point_refuses_bands_with_two_ends():
+    X, band = small_problem(20, 3, 2, True)
+    assert l1_interior(Columns(Design(X)), band, target_gap=1e-6, max_iter=5) is None

@@ -251,3 +251,39 @@ def test_l1_min_c(loss, classes):
 def test_verbose_prints_the_gap(capsys):
     LinearSVR(verbose=1).fit([[0.0], [1.0], [2.0]], [0.0, 1.0, 2.0])
     assert "duality gap" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("shape", [(60, 50), (40, 120), (200, 10)])
+@pytest.mark.parametrize("as_sparse", [False, True])
+@pytest.mark.parametrize("C", [0.1, 100.0])
+def test_l1_with_many_collinear_columns_and_a_large_cost(shape, as_sparse, C):
+    """Nearly a linear programme: liblinear runs out of iterations there, and must never end lower than we do."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal(shape) @ (np.eye(shape[1]) + 0.5 * rng.standard_normal((shape[1], shape[1])))
+    y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    data = sp.csr_matrix(X) if as_sparse else X
+    ours = LinearSVC(penalty="l1", C=C).fit(data, y)  # warns, which is an error here, unless the gap is below tol
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        theirs = reference.LinearSVC(penalty="l1", dual=False, C=C, random_state=0, max_iter=5000).fit(X, y)
+
+    def objective(model):
+        miss = np.maximum(0.0, 1.0 - (2 * y - 1) * (X @ model.coef_[0] + model.intercept_[0]))
+        return np.abs(model.coef_).sum() + np.abs(model.intercept_).sum() + C * (miss**2).sum()
+
+    assert objective(ours) <= objective(theirs) * (1 + 1e-6)  # the gap aimed at, 1e-2 * tol
+    assert ours.certificate_.details["primal"] == pytest.approx(objective(ours), rel=1e-9)
+    assert ours.n_iter_ <= 1000
+
+
+@pytest.mark.parametrize("max_iter", [0, 1, 15, 40])
+def test_l1_stops_at_max_iter_with_a_valid_gap(max_iter):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((80, 100))
+    y = (X[:, 0] + rng.standard_normal(80) > 0).astype(int)
+    best = LinearSVC(penalty="l1", C=100.0).fit(X, y).certificate_.details["primal"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = LinearSVC(penalty="l1", C=100.0, max_iter=max_iter).fit(X, y)
+    assert model.n_iter_ <= max_iter
+    assert model.certificate_.details["dual"] <= best * (1 + 1e-6) and model.certificate_.details["primal"] >= best * (1 - 1e-6)

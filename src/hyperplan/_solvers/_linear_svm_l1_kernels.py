@@ -67,9 +67,16 @@ def l1_violation(weight, slope):
 
 
 @kernel
-def dense_l1_pass(columns, band, order, n_active, shrink, loss, weights, scores, force, stiff):
+def is_safe(weight, slope, norm, change):
+    """Whether a step decreases the objective even with all rows outside their band (`norm` is the curvature then)."""
+    drop = slope * change + abs(weight + change) - abs(weight)
+    return drop + 0.5 * norm * change * change <= 0.01 * drop
+
+
+@kernel
+def dense_l1_pass(columns, band, norms, order, n_active, shrink, weights, scores, force, stiff):
     # order, weights, scores, force, stiff OUT
-    """One pass over the first `n_active` columns of `order`; returns their new number, the worst violation, the loss."""
+    """One pass over the first `n_active` columns of `order`; returns their new number and the worst violation."""
     low, high, cost = band
     worst, k = 0.0, 0
     while k < n_active:
@@ -85,20 +92,34 @@ def dense_l1_pass(columns, band, order, n_active, shrink, loss, weights, scores,
         if violation <= 0.0 or curvature <= 0.0:
             continue
         change = soft_step(weights[j], slope, curvature)
-        for _ in range(20):
-            drop = slope * change + abs(weights[j] + change) - abs(weights[j])
-            after = column_change(columns[j], change, scores, low, high, cost)
-            if after - loss + abs(weights[j] + change) - abs(weights[j]) <= 0.01 * drop:
-                weights[j] += change
-                loss = after
-                column_move(columns[j], change, scores, low, high, cost, force, stiff)
-                break
-            change *= 0.5
-    return n_active, worst, loss
+        if not is_safe(weights[j], slope, norms[j], change):
+            before = abs(weights[j]) + column_change(columns[j], 0.0, scores, low, high, cost)
+            for _ in range(20):
+                drop = slope * change + abs(weights[j] + change) - abs(weights[j])
+                after = abs(weights[j] + change) + column_change(columns[j], change, scores, low, high, cost)
+                if after - before <= 0.01 * drop:
+                    break
+                change *= 0.5
+        weights[j] += change
+        column_move(columns[j], change, scores, low, high, cost, force, stiff)
+    return n_active, worst
 
 
 @kernel
-def sparse_l1_pass(columns, band, order, n_active, shrink, loss, weights, scores, force, stiff):
+def sparse_change(columns, j, change, band, scores):
+    """The loss of the rows of one column, after their scores have moved by `change` times the column."""
+    low, high, cost = band
+    total = 0.0
+    for p in range(columns.indptr[j], columns.indptr[j + 1]):
+        i = columns.indices[p]
+        score = scores[i] + change * columns.data[p]
+        miss = max(low[i] - score, 0.0) - max(score - high[i], 0.0)
+        total += cost[i] * miss * miss
+    return total
+
+
+@kernel
+def sparse_l1_pass(columns, band, norms, order, n_active, shrink, weights, scores, force, stiff):
     # order, weights, scores, force, stiff OUT
     """The twin of `dense_l1_pass` for columns in CSC form."""
     data, indices, indptr = columns.data, columns.indices, columns.indptr
@@ -109,8 +130,9 @@ def sparse_l1_pass(columns, band, order, n_active, shrink, loss, weights, scores
         first, stop = indptr[j], indptr[j + 1]
         slope, curvature = 0.0, 0.0
         for p in range(first, stop):
-            slope -= force[indices[p]] * data[p]
-            curvature += stiff[indices[p]] * data[p] * data[p]
+            i, value = indices[p], data[p]
+            slope -= force[i] * value
+            curvature += stiff[i] * value * value
         violation = l1_violation(weights[j], slope)
         if violation < -shrink:
             n_active -= 1
@@ -121,28 +143,66 @@ def sparse_l1_pass(columns, band, order, n_active, shrink, loss, weights, scores
         if violation <= 0.0 or curvature <= 0.0:
             continue
         change = soft_step(weights[j], slope, curvature)
-        for _ in range(20):
-            drop = slope * change + abs(weights[j] + change) - abs(weights[j])
-            rise = abs(weights[j] + change) - abs(weights[j])
-            for p in range(first, stop):
-                i = indices[p]
-                score = scores[i] + change * data[p]
-                miss = max(low[i] - score, 0.0) - max(score - high[i], 0.0)
-                rise += cost[i] * miss * miss
-                if stiff[i] > 0.0:
-                    rise -= force[i] * force[i] / (2.0 * stiff[i])
-            if rise <= 0.01 * drop:
-                loss += rise - abs(weights[j] + change) + abs(weights[j])
-                weights[j] += change
-                for p in range(first, stop):
-                    i = indices[p]
-                    scores[i] += change * data[p]
-                    miss = max(low[i] - scores[i], 0.0) - max(scores[i] - high[i], 0.0)
-                    force[i] = 2.0 * cost[i] * miss
-                    stiff[i] = 2.0 * cost[i] if miss != 0.0 else 0.0
-                break
-            change *= 0.5
-    return n_active, worst, loss
+        if not is_safe(weights[j], slope, norms[j], change):
+            before = abs(weights[j]) + sparse_change(columns, j, 0.0, band, scores)
+            for _ in range(20):
+                drop = slope * change + abs(weights[j] + change) - abs(weights[j])
+                if abs(weights[j] + change) + sparse_change(columns, j, change, band, scores) - before <= 0.01 * drop:
+                    break
+                change *= 0.5
+        weights[j] += change
+        for p in range(first, stop):
+            i = indices[p]
+            score = scores[i] + change * data[p]
+            scores[i] = score
+            miss = max(low[i] - score, 0.0) - max(score - high[i], 0.0)
+            force[i] = 2.0 * cost[i] * miss
+            stiff[i] = 2.0 * cost[i] if miss != 0.0 else 0.0
+    return n_active, worst
+
+
+@kernel
+def support_product(columns, support, vector, stiff, rows, image):  # rows, image OUT: rows = X vector
+    """``image = X' diag(stiff) X vector`` for the columns `support` of a CSC record."""
+    rows[:] = 0.0
+    for c in range(support.shape[0]):
+        for p in range(columns.indptr[support[c]], columns.indptr[support[c] + 1]):
+            rows[columns.indices[p]] += vector[c] * columns.data[p]
+    for c in range(support.shape[0]):
+        total = 0.0
+        for p in range(columns.indptr[support[c]], columns.indptr[support[c] + 1]):
+            total += columns.data[p] * (stiff[columns.indices[p]] * rows[columns.indices[p]])
+        image[c] = total
+
+
+@kernel
+def support_gradients(columns, support, stiff, rhs, diagonal, max_steps, tolerance, change, rows):  # change, rows OUT
+    """Conjugate gradients for the Newton direction `change` on a support; `rows` = X change.
+
+    `diagonal` scales the unknowns and bounds the curvature from below by a share of rounding size.
+    """
+    n = support.shape[0]
+    residual, search, image = rhs.copy(), rhs / diagonal, np.empty(n)
+    change[:] = 0.0
+    square = np.sum(residual * search)
+    stop = tolerance * square
+    for _ in range(max_steps):
+        support_product(columns, support, search, stiff, rows, image)
+        curvature = 0.0
+        for c in range(n):
+            image[c] += 1e-10 * diagonal[c] * search[c]
+            curvature += search[c] * image[c]
+        step = square / curvature
+        before, square = square, 0.0
+        for c in range(n):
+            change[c] += step * search[c]
+            residual[c] -= step * image[c]
+            square += residual[c] * residual[c] / diagonal[c]
+        if not square > stop:
+            break
+        for c in range(n):
+            search[c] = residual[c] / diagonal[c] + (square / before) * search[c]
+    support_product(columns, support, change, stiff, rows, image)
 
 
 @kernel

@@ -248,7 +248,7 @@ def small_l1(Z, band, target_gap, max_iter, max_passes, weights, pull):  # weigh
                 size += abs(weights[j] + length * target[j])
             for i in range(n):
                 trial[i] = scores[i] + length * move[i]
-            if size + squared_band(trial, low, high, cost) < objective:
+            if size + squared_band(trial, low, high, cost) <= objective * (1.0 + 1e-14):  # up to rounding
                 is_stuck = False
                 break
             length *= 0.5

@@ -30,8 +30,8 @@ SPARSE_FILL = 1000  # columns^2 per stored value of a row up to which sparse row
 GRAM_ROWS = 3000  # rows up to which their inner products may be used
 GRAM_SPARSE_ROWS = 300  # the same for sparse rows before coordinate descent was tried: its passes cost less
 FIRST_PASSES = 100  # of coordinate descent before another method may take over
-FIRST_SPARSE_PASSES = 600  # the same for the l1 penalty: systems are dense, passes over sparse columns cost less
-FIRST_DENSE_PASSES = 10
+FIRST_SPARSE_PASSES = 500  # the same for the l1 penalty: systems are dense, passes over sparse columns cost less
+FIRST_DENSE_PASSES = 12
 TALL = 4  # rows per column from which Gram matrices of columns are used for the l1 penalty
 SHARE_OF_TOL = 1e-2  # fast solvers aim lower than asked: their last step costs little and gains digits
 NEAR_TOL = {1: 0.9, 2: 0.1}  # coordinate descent pays for every digit: it stops just below what is asked
@@ -140,7 +140,8 @@ def _with_l1(design, band, target_gap, max_iter):
         guess = l1_interior(columns, band, target_gap=target_gap, max_iter=min(MAX_STEPS, max_iter - used))
         if guess is not None:
             start, used = guess[0], used + guess[1]
-    last = l1_descent(design, band, target_gap=target_gap, max_iter=max_iter - used, columns=columns, start=start)
+    rest = {"target_gap": target_gap, "max_iter": max_iter - used}
+    last = l1_descent(design, band, columns=columns, start=start, **rest)
     return _better(found, last)._replace(n_iter=used + last.n_iter)
 
 

@@ -15,16 +15,24 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 from hyperplan._core.arrays import compressed
 from hyperplan._core.status import Status
 from hyperplan._solvers._linear_svm_kernels import squared_band, squared_band_slope
-from hyperplan._solvers._linear_svm_l1_kernels import dense_l1_pass, l1_partition, loss_state, sparse_l1_pass
+from hyperplan._solvers._linear_svm_l1_kernels import (
+    dense_l1_pass,
+    l1_partition,
+    loss_state,
+    sparse_l1_pass,
+    support_gradients,
+)
 from hyperplan._solvers.linear_svm_design import Outcome
 from hyperplan._solvers.linear_svm_l1 import l1_gap
 
-PASSES = 40  # between two systems
+FIRST_PASSES = 10  # of coordinate descent before the first system
+PASSES = 50  # between two systems, later
 HISTORY = 5  # passes that are extrapolated
 SYSTEMS = 2  # in a row, as long as signs or rows change
 LARGEST_SUPPORT = 3000
 JITTER = 1e-11  # share of the diagonal that keeps a singular system solvable
-CG_STEPS = 200
+CG_STEPS = 60  # an inexact direction is good enough while the support changes
+CG_TOL = 1e-10  # relative squared residual
 SEARCH_STEPS = 40
 STALL_ROUNDS = 12  # rounds without a better objective
 
@@ -36,50 +44,44 @@ class Columns:
         self.is_sparse = design.is_sparse
         n, d = design.n_rows, design.n_features
         if design.is_sparse:
-            parts = [design.X, np.full((n, 1), design.scale)] if design.scale else [design.X]
-            self.matrix = sp.csr_matrix(sp.hstack(parts).T, dtype=np.float64)
-            self.record = compressed(self.matrix)
+            X = design.X.tocsc()
+            parts = (X.data.astype(np.float64, copy=False), X.indices, X.indptr)
+            if design.scale:
+                ends = (np.full(n, design.scale), np.arange(n), [X.nnz + n])
+                parts = tuple(np.concatenate([part, end], dtype=part.dtype) for part, end in zip(parts, ends))
+            self.matrix = sp.csr_matrix(parts, shape=(design.width, n))
+            record = compressed(self.matrix)
+            self.record = record._replace(indices=record.indices.view(f"u{record.indices.dtype.itemsize}"))
         else:
             self.matrix = self.record = np.empty((design.width, n))
             self.matrix[:d] = design.X.T
             self.matrix[d:] = design.scale
 
-    def direction(self, support, stiff, rhs):
+    def direction(self, support, stiff, rhs, is_exact):
         """Newton direction on some columns and their product with the rows, or None when rounding spoils it."""
-        picked = self.matrix[support]
-        if self.is_sparse:
-            change = _conjugate_gradients(picked, stiff, rhs)
+        if self.is_sparse and not is_exact:
+            change, move = np.empty(support.size), np.empty(stiff.size)
+            diagonal = self.curvatures(stiff)[support]
+            diagonal += 1e-10 * diagonal.max()
+            support_gradients(self.record, support, stiff, rhs, diagonal, CG_STEPS, CG_TOL, change, move)
         else:
-            rows = np.flatnonzero(stiff)
-            panel = picked[:, rows] * np.sqrt(stiff[rows])
-            hessian = panel @ panel.T
+            picked, rows = self.matrix[support], np.flatnonzero(stiff)
+            if self.is_sparse:
+                hessian = ((picked @ sp.diags_array(stiff)) @ picked.T).toarray()
+            else:
+                panel = picked[:, rows] * np.sqrt(stiff[rows])
+                hessian = panel @ panel.T
             hessian[np.diag_indices(support.size)] += JITTER * np.diagonal(hessian).max()
             factor, failed = dpotrf(hessian, lower=1, overwrite_a=1)
             change = np.full(support.size, np.nan) if failed else dpotrs(factor, rhs, lower=1)[0]
-        return (change, picked.T @ change) if 0.0 < rhs @ change < np.inf else None
+            move = picked.T @ change
+        return (change, move) if 0.0 < rhs @ change < np.inf else None
 
-
-def _conjugate_gradients(picked, stiff, rhs):
-    """Approximate solution of ``X diag(stiff) X' change = rhs`` for the sparse columns `picked`."""
-    back = picked.T.tocsr()
-    diagonal = picked.multiply(picked) @ stiff
-    ridge = 1e-10 * diagonal.max()
-    scaling = 1.0 / (diagonal + ridge)
-    change, residual = np.zeros_like(rhs), rhs.copy()
-    search = scaling * residual
-    square = residual @ search
-    stop = 1e-12 * square
-    for _ in range(CG_STEPS):
-        image = picked @ (stiff * (back @ search)) + ridge * search
-        step = square / (search @ image)
-        change += step * search
-        residual -= step * image
-        scaled = scaling * residual
-        square, before = residual @ scaled, square
-        if not square > stop:
-            break
-        search = scaled + (square / before) * search
-    return change
+    def curvatures(self, stiff):
+        """Second derivative of the loss in each weight."""
+        if self.is_sparse:
+            return sp.csr_matrix((self.matrix.data**2, self.matrix.indices, self.matrix.indptr)) @ stiff
+        return np.einsum("ji,ji,i->j", self.matrix, self.matrix, stiff)
 
 
 def best_on_ray(weights, direction, scores, move, band):
@@ -121,9 +123,10 @@ def best_on_ray(weights, direction, scores, move, band):
 class State:
     """Weights, scores and what follows from them, kept up to date."""
 
-    def __init__(self, columns, band, weights):
-        self.columns, self.band, self.weights = columns, band, weights
+    def __init__(self, columns, band, weights, is_exact):
+        self.columns, self.band, self.weights, self.is_exact = columns, band, weights, is_exact
         n = band[0].shape[0]
+        self.norms = columns.curvatures(2.0 * band[2])
         self.force, self.stiff = np.empty(n), np.empty(n)
         self.move_to(columns.matrix.T @ weights if weights.any() else np.zeros(n))
 
@@ -136,26 +139,17 @@ class State:
         """Coordinate descent over the first columns of `order`, extrapolated every few passes."""
         epoch = sparse_l1_pass if self.columns.is_sparse else dense_l1_pass
         history = [(self.weights.copy(), self.scores.copy())]
-        for number in range(1, count + 1):
-            n_active, shrink, self.loss = epoch(
-                self.columns.record,
-                self.band,
-                order,
-                n_active,
-                shrink,
-                self.loss,
-                self.weights,
-                self.scores,
-                self.force,
-                self.stiff,
-            )
-            if shrink == 0.0:
-                return number
+        n_passes = 0
+        while n_passes < count and shrink > 0.0:
+            n_passes += 1
+            moving = (self.weights, self.scores, self.force, self.stiff)
+            n_active, shrink = epoch(self.columns.record, self.band, self.norms, order, n_active, shrink, *moving)
             history.append((self.weights.copy(), self.scores.copy()))
             if len(history) > HISTORY:
                 self._extrapolate(history)
                 history = [(self.weights.copy(), self.scores.copy())]
-        return count
+        self.loss = squared_band(self.scores, *self.band)
+        return n_passes
 
     def _extrapolate(self, history):
         """The affine combination of the last points whose combined steps are shortest, if it is better."""
@@ -170,7 +164,8 @@ class State:
         share /= share.sum()
         weights = share @ points[1:]
         scores = share @ np.array([scores for _, scores in history[1:]])
-        if np.abs(weights).sum() + squared_band(scores, *self.band) < np.abs(self.weights).sum() + self.loss:
+        before = np.abs(self.weights).sum() + squared_band(self.scores, *self.band)
+        if np.abs(weights).sum() + squared_band(scores, *self.band) < before:
             self.weights[:] = weights
             self.move_to(scores)
 
@@ -180,7 +175,8 @@ class State:
         if not 0 < support.size <= LARGEST_SUPPORT or not self.stiff.any():
             return False
         here, signs, rows = self.weights[support], np.sign(self.weights[support]), self.stiff != 0.0
-        found = self.columns.direction(support, self.stiff, self.columns.matrix[support] @ self.force - signs)
+        downhill = self.columns.matrix[support] @ self.force - signs
+        found = self.columns.direction(support, self.stiff, downhill, self.is_exact)
         if found is None:
             return False
         step, zero = best_on_ray(here, found[0], self.scores, found[1], self.band)
@@ -195,9 +191,9 @@ class State:
 def l1_descent(design, band, *, target_gap, max_iter, columns=None, start=None):
     """Minimise by alternating passes and systems; an iteration is one pass or one system."""
     columns = columns or Columns(design)
-    state = State(columns, band, np.zeros(design.width) if start is None else start.copy())
+    state = State(columns, band, np.zeros(design.width) if start is None else start.copy(), start is not None)
     order, n_iter, best, stalled = np.arange(design.width), 0, np.inf, 0
-    passes = PASSES if start is None else HISTORY  # a good start needs systems more than passes
+    passes = FIRST_PASSES if start is None else HISTORY  # a good start needs systems more than passes
     while True:
         gradient = columns.matrix @ state.force
         primal, gap = l1_gap(state.force, gradient, state.weights, state.loss, band)
@@ -208,7 +204,7 @@ def l1_descent(design, band, *, target_gap, max_iter, columns=None, start=None):
         violation = np.where(signs == 0.0, np.maximum(np.abs(gradient) - 1.0, 0.0), np.abs(gradient - signs)).max()
         n_active = l1_partition(gradient, state.weights, violation, order)
         n_iter += state.passes(order, n_active, violation, min(passes, max_iter - n_iter))
-        passes = PASSES
+        passes = min(2 * passes, PASSES)
         for _ in range(SYSTEMS):
             n_iter += 1
             if n_iter > max_iter or not state.support_step():

@@ -4,7 +4,7 @@
     maximise   end'theta - 1/2 theta'Q theta   over theta >= 0 with |X'(sign theta)| <= 1,   Q = diag(1 / (2 cost))
 
 When the cost is large this is nearly a linear programme, where methods that follow signs and rows need hundreds
-of steps; here it takes some 15.  A step solves one system of the size of the rows or of the columns, whichever are fewer.
+of steps; here it takes some 15.  A step solves one system with an unknown per row or per column, whichever are fewer.
 With w = u - v, u, v >= 0: p = 1 - X'(sign theta) belongs to u, q = 1 + X'(sign theta) to v, and the surplus t of a row
 to theta.  p and q follow theta exactly, so that theta is always feasible and the gap is one.
 Mehrotra (1992), SIAM J. Optimization 2(4); Koh, Kim, Boyd (2007), JMLR 8.
