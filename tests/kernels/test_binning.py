@@ -1,0 +1,75 @@
+"""Bins against their definition: bin(x) <= b if and only if x <= edges[b]."""
+
+import numpy as np
+import pytest
+
+from hyperplan import thread_limit
+from hyperplan._trees.binning import ROWS, bin_rows, fit_bins, quantile_edges
+
+
+def naive(X, bin_map):
+    out = np.empty(X.shape, dtype=int)
+    for f in range(X.shape[1]):
+        out[:, f] = np.searchsorted(bin_map.edges[f, : bin_map.n_bins[f] - 1], X[:, f], side="left")
+        out[np.isnan(X[:, f]), f] = bin_map.missing_bin
+    return out
+
+
+@pytest.mark.parametrize("n", [1, 2, 300, ROWS - 1, ROWS, ROWS + 1])
+@pytest.mark.parametrize("d", [1, 4, 5])
+def test_bins_are_counts_of_smaller_edges(n, d):
+    rng = np.random.default_rng(n + d)
+    X = rng.normal(size=(n, d))
+    X[rng.random(X.shape) < 0.1] = np.nan
+    X[rng.random(X.shape) < 0.01] = np.inf
+    bin_map = fit_bins(X, 40)
+    data = bin_rows(X, bin_map)
+    expected = naive(X, bin_map)
+    assert all((data.column(f) == expected[:, f]).all() for f in range(d))
+    assert (data.has_missing == np.isnan(X).any(axis=0)).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_type_and_order_of_the_input_do_not_matter(dtype, order):
+    X = np.random.default_rng(0).normal(size=(500, 6)).astype(dtype)
+    expected = bin_rows(X.astype(np.float64), fit_bins(X.astype(np.float64), 64)).words
+    given = np.asarray(X, order=order)
+    assert (bin_rows(given, fit_bins(given, 64)).words == expected).all()
+
+
+def test_few_distinct_values_get_midpoints_and_many_get_quantiles():
+    assert quantile_edges(np.array([3.0, 1.0, 2.0, 1.0]), 255).tolist() == [1.5, 2.5]
+    values = np.arange(1000.0)
+    assert quantile_edges(values.copy(), 4).tolist() == [249.5, 499.5, 749.5]
+    assert quantile_edges(np.array([5.0, 5.0]), 255).size == 0
+
+
+def test_neighbouring_floats_and_huge_values_are_told_apart():
+    a = 1.0
+    pair = np.array([a, np.nextafter(a, 2)])
+    edge = quantile_edges(pair.copy(), 255)
+    assert edge.size == 1 and pair[0] <= edge[0] < pair[1]
+    X = np.array([[-1e200], [1e200], [0.0]])
+    assert np.unique(bin_rows(X, fit_bins(X, 255)).column(0)).size == 3
+
+
+def test_weights_are_repetitions():
+    rng = np.random.default_rng(0)
+    values, copies = rng.normal(size=400), rng.integers(0, 4, 400)
+    heavy = quantile_edges(values.copy(), 16, copies.astype(float))
+    np.testing.assert_allclose(heavy, quantile_edges(np.repeat(values, copies), 16), rtol=1e-12)  # same order statistics
+
+
+def test_categories_are_their_codes_and_unknown_ones_are_missing():
+    X = np.array([[0.0], [2.0], [1.0], [np.nan], [7.0]])
+    bin_map = fit_bins(X[:4], 255, categories=[3])
+    assert bin_rows(X, bin_map).column(0).tolist() == [0, 2, 1, bin_map.missing_bin, bin_map.missing_bin]
+
+
+def test_any_number_of_threads_gives_the_same_bins():
+    X = np.random.default_rng(0).normal(size=(3 * ROWS + 7, 3))
+    with thread_limit(1):
+        one = bin_rows(X, fit_bins(X, 255))
+    many = bin_rows(X, fit_bins(X, 255))
+    assert (one.words == many.words).all() and one.missing_bin == many.missing_bin

@@ -1,0 +1,104 @@
+"""Worked numbers and errata about second-order boosting, through the histogram engine."""
+
+import numpy as np
+import pytest
+
+from hyperplan._trees.binning import bin_rows, fit_bins
+from hyperplan._trees.boosting_grower import Grower
+from hyperplan._trees.histogram import Constraints, GrowthOptions
+from hyperplan.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+LINE = np.arange(4.0).reshape(-1, 1)
+Y = np.array([1.0, 2.0, 3.0, 10.0])
+EXACT = {"rtol": 1e-6}  # gains come from derivatives of about 29 bits
+
+
+def stump(X, gradient, hessian, l2, *, leaves=2, beta=0.0, bins=255):
+    """(tree, values) of one tree; hessian None means 1."""
+    data = bin_rows(X, fit_bins(X, bins))
+    constraints = Constraints(np.zeros(1, np.int8), np.zeros((0, 1), np.uint8))
+    options = GrowthOptions(max_leaves=leaves, min_samples_leaf=1, min_hessian=0.0, l2=l2, leaf_cost=beta)
+    grower = Grower(data, options, constraints, hessian is None)
+    gradient = np.asarray(gradient, np.float32)
+    h = np.empty(0, np.float32) if hessian is None else np.asarray(hessian, np.float32)
+    found = grower.grow(gradient, h, (np.abs(gradient).sum(), h.sum()))
+    values = grower.newton_values(found)
+    return grower.tree(found, values), values
+
+
+def test_T22_squared_loss_leaf_and_gains():
+    assert stump(LINE[:1].repeat(4, axis=0), -Y, None, 1.0)[1] == pytest.approx([3.2])
+    tree, values = stump(LINE, -Y, None, 1.0)
+    assert tree.bin[0] == 1  # after two points
+    np.testing.assert_allclose(tree.gain[0] / 2, 4.066667, rtol=1e-6)
+    third = np.array([0.0, 0.0, 0.0, 1.0]).reshape(-1, 1)
+    tree, values = stump(third, -Y, None, 1.0)
+    np.testing.assert_allclose(tree.gain[0] / 2, 3.9, **EXACT)
+    np.testing.assert_allclose(values, [1.5, 5.0])
+    first = np.array([0.0, 1.0, 1.0, 1.0]).reshape(-1, 1)
+    np.testing.assert_allclose(stump(first, -Y, None, 1.0)[0].gain[0] / 2, 2.775, **EXACT)
+
+
+def test_T22_gain_is_the_drop_of_the_objective():
+    third = np.array([0.0, 0.0, 0.0, 1.0])
+
+    def objective(value):
+        w = np.unique(value)
+        return 0.5 * ((Y - value) ** 2).sum() + 0.5 * (w**2).sum()
+
+    drop = objective(np.full(4, 3.2)) - objective(np.where(third, 5.0, 1.5))
+    np.testing.assert_allclose(stump(third.reshape(-1, 1), -Y, None, 1.0)[0].gain[0] / 2, drop, **EXACT)
+
+
+@pytest.mark.parametrize(
+    ("l2", "root", "leaves", "gain"), [(0.0, 0.4, (-2, 2), 2.4), (1.0, 0.222222, (-0.666667, 0.857143), 0.920635)]
+)
+def test_T23_logistic_leaf_and_gain(l2, root, leaves, gain):
+    y = np.array([0, 0, 1, 1, 1.0])
+    g, h = 0.5 - y, np.full(5, 0.25)
+    np.testing.assert_allclose(stump(np.zeros((5, 1)), g, h, l2)[1], root, rtol=3e-6)  # printed to six digits
+    tree, values = stump(y.reshape(-1, 1), g, h, l2)
+    np.testing.assert_allclose(values, leaves, rtol=1e-6)
+    np.testing.assert_allclose(tree.gain[0] / 2, gain, rtol=1e-6)
+
+
+def test_T24_squared_boosting_by_a_stump():
+    model = HistGradientBoostingRegressor(max_iter=1, learning_rate=1.0, max_leaf_nodes=2, min_samples_leaf=1)
+    model.fit(LINE, Y)
+    assert model._model.baseline[0] == 4.0
+    np.testing.assert_allclose(model.predict(LINE), [2, 2, 2, 10])
+    assert ((model.predict(LINE) - Y) ** 2).sum() == pytest.approx(2.0)
+
+
+def test_K9_a_leaf_must_earn_its_cost():
+    assert stump(LINE, -Y, None, 1.0, beta=4.0)[0].n_leaves == 2
+    assert stump(LINE, -Y, None, 1.0, beta=4.1)[0].n_leaves == 1
+
+
+def test_E24_the_learning_rate_stays_in_the_sum():
+    options = {"max_leaf_nodes": 2, "min_samples_leaf": 1, "learning_rate": 0.3}
+    stages = list(HistGradientBoostingRegressor(max_iter=3, **options).fit(LINE, Y).staged_predict(LINE))
+    f = np.full(4, 4.0)
+    for stage in stages:
+        tree, values = stump(LINE, f - Y, None, 0.0)
+        f = f + 0.3 * values[(LINE[:, 0] > tree.bin[0]).astype(int)]
+        np.testing.assert_allclose(stage, f, rtol=1e-6)  # float32 derivatives
+
+
+def test_E25_absolute_loss_fits_signs_and_sets_medians():
+    y = np.array([0.0, 1.0, 2.0, 50.0, 51.0, 99.0])
+    X = np.array([0, 0, 0, 1, 1, 1.0]).reshape(-1, 1)
+    model = HistGradientBoostingRegressor("absolute_error", max_iter=1, learning_rate=1.0, min_samples_leaf=1)
+    np.testing.assert_allclose(model.fit(X, y).predict(X), [1, 1, 1, 51, 51, 51])
+
+
+def test_E26_E68_the_quadratic_term_bounds_the_leaf_and_lambda_counts_once():
+    for l2, expected in ((0.0, 4.0), (1.0, 3.2), (4.0, 2.0)):
+        assert stump(np.zeros((4, 1)), -Y, None, l2)[1] == pytest.approx([expected])
+
+
+def test_E67_labels_only_for_classes():
+    X = np.linspace(-1, 1, 60).reshape(-1, 1)
+    labels = HistGradientBoostingClassifier(max_iter=5).fit(X, X[:, 0] > 0).predict(X)
+    numbers = HistGradientBoostingRegressor(max_iter=5).fit(X, X[:, 0]).predict(X)
+    assert set(labels) == {False, True} and np.unique(numbers).size > 2
