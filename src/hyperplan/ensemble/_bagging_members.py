@@ -5,8 +5,6 @@ package's own trees share more: each column is sorted once for all of them, and 
 left out of its copy.  Other members get copies of their rows.
 """
 
-import functools
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +21,7 @@ from hyperplan.tree._decision_tree_base import as_columns, checked_table, refuse
 from hyperplan.tree._decision_tree_record import Tree
 
 TREES = (DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier, ExtraTreeRegressor)
-SMALLEST_GROUP, MOST_GROUPS = 4, 16  # members whose answers are added up by one task
+MEMBERS_PER_WAVE = 16  # whose answers are in memory together
 WORTH_THREADS = 20_000  # answers of trees, rows times members, below which threads cost more than they bring
 
 
@@ -132,17 +130,12 @@ class Crowd:
         return member_map(answer, numbers, self.n_jobs, own=self.own)
 
     def total(self, answer, add=np.add):
-        """Sum of ``answer(t)`` over the members, in an order that depends on their number only."""
-        m = len(self.members)
-
-        def task(part):
-            total = np.array(answer(part.start), dtype=np.float64)
-            for t in range(part.start + 1, part.stop):
-                add(total, answer(t), out=total)
-            return total
-
-        groups = spans(m, max(SMALLEST_GROUP, math.ceil(m / MOST_GROUPS)))
-        return functools.reduce(add, member_map(task, groups, self.n_jobs, own=self.own))
+        """Sum of ``answer(t)`` over the members, in their order: not a bit depends on threads."""
+        total = None
+        for wave in spans(len(self.members), MEMBERS_PER_WAVE):
+            for values in self.all(answer, range(wave.start, wave.stop)):
+                total = np.array(values, dtype=np.float64) if total is None else add(total, values, out=total)
+        return total
 
 
 def class_shares(crowd, t, n_classes, params=None, rows=None):

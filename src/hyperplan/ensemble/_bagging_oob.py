@@ -10,8 +10,7 @@ import numpy as np
 
 from hyperplan._core.parallel import spans
 from hyperplan.ensemble._bagging_draws import out_of_bag
-
-MEMBERS_PER_WAVE = 16  # whose answers are in memory together
+from hyperplan.ensemble._bagging_members import MEMBERS_PER_WAVE
 
 
 class OutOfBag(NamedTuple):
