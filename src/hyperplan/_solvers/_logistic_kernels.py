@@ -332,7 +332,7 @@ def sparse_products(indptr, indices, values, root, cross, diagonal):
     for c in range(diagonal.shape[0]):
         total, square = 0.0, 0.0
         for p in range(indptr[c], indptr[c + 1]):
-            value = float(values[p])
+            value = 1.0 * values[p]  # in float64
             total += value * root[indices[p]]
             square += value * value
         cross[c], diagonal[c] = total, square

@@ -91,7 +91,7 @@ class ColumnModel:
         total = int(counts.sum())
         indptr, indices = np.empty(columns.size + 1, dtype=np.int64), np.empty(total, dtype=np.int32)
         values = np.empty(total, dtype=np.float32)
-        root = np.sqrt(self.curvature)
+        root = np.sqrt(self.curvature).astype(np.float32)  # the constant column as it is stored
         gather_scaled(self._csc, root, columns, indptr, indices, values)
         cross, diagonal = np.empty((2, columns.size))
         sparse_products(indptr, indices, values, root, cross, diagonal)
