@@ -66,4 +66,39 @@ def tree_cases():
     }
 
 
-CASES = {**tree_cases()}
+FOREST = {"n_estimators": 100, "random_state": 0, "n_jobs": THREADS}
+
+
+def forest_cases():
+    snap = {**FOREST, "max_features": "sqrt"}
+    both = ("sklearn", "sklearnex")
+    judged = {"quality": auc, "lower_is_better": False, "apply": "predict_proba", "slack": 0.005}
+    return {
+        "forest": Case(
+            generate=tabular,
+            sizes=sizes(*SIZES),
+            contenders={
+                **same("ensemble.RandomForestClassifier", peers=both, **FOREST),
+                "snapml-exact": make("snapml.RandomForestClassifier", **snap),
+                "snapml-hist": make("snapml.RandomForestClassifier", use_histograms=True, max_depth=20, **snap),
+            },
+            **judged,
+        ),
+        "extra_trees": Case(
+            generate=tabular,
+            sizes=sizes(*SIZES),
+            contenders=same("ensemble.ExtraTreesClassifier", peers=both, **FOREST),
+            **judged,
+        ),
+        "forest_reg": Case(
+            generate=tabular,
+            sizes=sizes((2000, 10), (20_000, 30), (100_000, 30), numbers=True),
+            contenders=same("ensemble.RandomForestRegressor", peers=both, max_features=0.33, **FOREST),
+            quality=r2,
+            lower_is_better=False,
+            slack=0.01,
+        ),
+    }
+
+
+CASES = {**tree_cases(), **forest_cases()}

@@ -299,6 +299,11 @@ class BaseForest(MultiOutputMixin, BaseEstimator):
         return tree
 
     @property
+    def estimator(self):
+        """An unfitted tree of the kind that is grown."""
+        return self._tree_class()
+
+    @property
     def estimators_samples_(self):
         """Rows that each tree drew (drawn again from its seed)."""
         check_is_fitted(self)

@@ -118,7 +118,7 @@ class Engine:
 
     def _fast_problem(self):
         if self.setting.n_classes is None:
-            return forest.mean_targets(self.y[:, 0])
+            return forest.mean_targets(self.y[:, 0], self.draw.weight)
         return forest.class_targets(self.y[:, 0], int(self.setting.n_classes[0]), self.setting.criterion)
 
     def _exact_problem(self):
