@@ -3,6 +3,7 @@
 import importlib
 
 import numpy as np
+
 from cases import _quality
 from cases._case import Case
 

@@ -58,7 +58,8 @@ def test_weights_are_repetitions():
     rng = np.random.default_rng(0)
     values, copies = rng.normal(size=400), rng.integers(0, 4, 400)
     heavy = quantile_edges(values.copy(), 16, copies.astype(float))
-    np.testing.assert_allclose(heavy, quantile_edges(np.repeat(values, copies), 16), rtol=1e-12)  # same order statistics
+    # the same order statistics
+    np.testing.assert_allclose(heavy, quantile_edges(np.repeat(values, copies), 16), rtol=1e-12)
 
 
 def test_categories_are_their_codes_and_unknown_ones_are_missing():

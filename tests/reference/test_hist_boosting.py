@@ -121,8 +121,9 @@ def test_warm_start_continues(kind):
 
 def test_squared_loss_without_penalty_is_classical_boosting():
     X, y, _ = table(400, missing=0.0)
-    ours = HistGradientBoostingRegressor(max_iter=10, max_depth=2, max_leaf_nodes=None, min_samples_leaf=5).fit(X[:200], y[:200])
-    exact = reference.GradientBoostingRegressor(n_estimators=10, max_depth=2, min_samples_leaf=5).fit(X[:200], y[:200])
+    shape = {"max_depth": 2, "max_leaf_nodes": None, "min_samples_leaf": 5}
+    ours = HistGradientBoostingRegressor(max_iter=10, **shape).fit(X[:200], y[:200])
+    exact = reference.GradientBoostingRegressor(n_estimators=10, **shape).fit(X[:200], y[:200])
     # 200 rows have their own bins; friedman_mse orders splits like the variance up to ties
     assert np.corrcoef(ours.predict(X[:200]), exact.predict(X[:200]))[0, 1] > 0.98
 

@@ -200,9 +200,8 @@ def expand(data, packed, nodes, rules, constraints, work, small, large, first, l
                 work.counts[nodes.slot[large], place] -= work.counts[slot, place]
             elif nodes.counted[large] == 2:  # the parent had no counts: visit its rows
                 work.counts[nodes.slot[large], place] = 0
-                count_rows(
-                    data.words[unit], work.rows, nodes.start[large], nodes.stop[large], work.counts[nodes.slot[large], place]
-                )
+                counts = work.counts[nodes.slot[large], place]
+                count_rows(data.words[unit], work.rows, nodes.start[large], nodes.stop[large], counts)
             scan_unit(data, nodes, large, 1, unit, rules, constraints, work, prefix, gains, order)
         if may_split(nodes, small, rules):
             scan_unit(data, nodes, small, 0, unit, rules, constraints, work, prefix, gains, order)

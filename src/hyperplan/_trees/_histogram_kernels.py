@@ -186,7 +186,7 @@ def scan_bounded(hist, counts, n_bins, has_missing, missing_bin, node, rules, mo
 
 @kernel
 def sort_categories(hist, n_bins, has_missing, missing_bin, node, rules, keys, order):  # OUT: keys, order
-    """Categories with enough rows by increasing ``G / (H + smoothing)``; returns how many (insertion by binary search)."""
+    """Categories with enough rows by increasing ``G / (H + smoothing)``; returns how many."""
     total, n_rows = node[0], node[1]
     factor = np.float64(n_rows) / max(np.float64(total & HESSIAN), TINY)
     used = 0

@@ -13,8 +13,8 @@ from hyperplan._core.parallel import spans
 from hyperplan._trees import _boosting_loss_kernels as passes
 from hyperplan._trees.binned_predictor import add_trees, make_predictor
 from hyperplan._trees.boosting_grower import ROWS, Grower, run_tasks
-from hyperplan._trees.boosting_oblivious import ObliviousGrower
 from hyperplan._trees.boosting_losses import CUSTOM, SOFTMAX, residual_values, score_offset
+from hyperplan._trees.boosting_oblivious import ObliviousGrower
 
 EMPTY = np.empty(0)
 
@@ -102,9 +102,7 @@ class Booster:
         def fill(j):
             s = pieces[j]
             if self.loss.code == SOFTMAX:
-                passes.fill_softmax(
-                    self.y, self.raw, weight, s.start, s.stop, self.gradient, self.hessian, parts[j]
-                )
+                passes.fill_softmax(self.y, self.raw, weight, s.start, s.stop, self.gradient, self.hessian, parts[j])
             else:
                 passes.fill_derivatives(
                     self.loss.code, self.loss.parameter, self.y, self.raw[0], weight, s.start, s.stop,
@@ -186,7 +184,5 @@ def mean_loss(loss, y, raw, weight) -> float:
     if loss.code == SOFTMAX:
         parts = run_tasks(lambda s: passes.softmax_loss_sum(y, raw, w, s.start, s.stop), pieces)
     else:
-        parts = run_tasks(
-            lambda s: passes.loss_sum(loss.code, loss.parameter, y, raw[0], w, s.start, s.stop), pieces
-        )
+        parts = run_tasks(lambda s: passes.loss_sum(loss.code, loss.parameter, y, raw[0], w, s.start, s.stop), pieces)
     return float(sum(parts)) / total_weight - score_offset(loss, y, weight)

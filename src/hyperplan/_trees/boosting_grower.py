@@ -206,9 +206,7 @@ class Grower:
         parts = np.zeros((len(pieces), leaf.shape[0], 2))
 
         def add(j):
-            passes.sum_leaves(
-                self.work.rows, bounds, gradient, hessian, pieces[j].start, pieces[j].stop, parts[j]
-            )
+            passes.sum_leaves(self.work.rows, bounds, gradient, hessian, pieces[j].start, pieces[j].stop, parts[j])
 
         run_tasks(add, range(len(pieces)))
         unit = self.scales[1] / self.scales[0]

@@ -1,13 +1,13 @@
 """What boosting needs to know of a loss: derivatives by code, the best constant, how leaves are set, the link.
 
-    name             derivatives           leaf values
-    squared_error    f - y, 1              Newton
-    absolute_error   sign(f - y), 1        median of the residuals
-    quantile         1{y < f} - q, 1       q-quantile of the residuals
-    huber            clipped f - y, 1      median + mean of the clipped rest (Friedman 2001)
-    poisson, gamma   half deviances, log link    Newton
-    log_loss         p - y, p (1 - p)      Newton; softmax for three classes and more
-    exponential      e^-m, m = (2y - 1) f  Newton
+name             derivatives           leaf values
+squared_error    f - y, 1              Newton
+absolute_error   sign(f - y), 1        median of the residuals
+quantile         1{y < f} - q, 1       q-quantile of the residuals
+huber            clipped f - y, 1      median + mean of the clipped rest (Friedman 2001)
+poisson, gamma   half deviances, log link    Newton
+log_loss         p - y, p (1 - p)      Newton; softmax for three classes and more
+exponential      e^-m, m = (2y - 1) f  Newton
 """
 
 from typing import NamedTuple
@@ -39,7 +39,7 @@ SOFTMAX, CUSTOM = -1, -2
 
 
 def regression_loss(name, quantile=None) -> BoostingLoss:
-    """Loss of a regressor by name; `quantile` is the level of "quantile", and the share of small residuals of "huber"."""
+    """Loss of a regressor by name; `quantile` is the level of "quantile", the share of small residuals of "huber"."""
     if name == "quantile":
         return BoostingLoss(name, codes.QUANTILE, float(quantile), flat=True, line_search="quantile")
     if name == "huber":

@@ -1,4 +1,4 @@
-"""Grows oblivious trees: all nodes of a level share one test (features of categories are taken in the order of codes)."""
+"""Grows oblivious trees: all nodes of a level share one test (categories are taken in the order of their codes)."""
 
 import math
 

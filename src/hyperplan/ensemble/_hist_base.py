@@ -2,12 +2,12 @@
 
 With l the loss, F_0 the best constant and T_m the tree of round m,
 
-    F_M(x) = F_0 + eta sum_m T_m(x),    T_m minimises  sum_i g_i T(x_i) + h_i T(x_i)^2 / 2 + lambda/2 sum_j w_j^2 + beta J
+    F_M(x) = F_0 + eta sum_m T_m(x),
+    T_m minimises  sum_i g_i T(x_i) + h_i T(x_i)^2 / 2 + lambda/2 sum_j w_j^2 + beta J
 
 greedily over trees with J leaves of values w_j, where g and h are the derivatives of l at F_{m-1}.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -170,9 +170,7 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
 
     def _checked_target(self, y):
         if y is None:
-            raise ValueError(
-                f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
-            )
+            raise ValueError(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         y = column_or_1d(y, warn=True)
         check_array(y, ensure_2d=False, dtype=None, input_name="y", estimator=self)
         return y
@@ -359,8 +357,8 @@ def _certificate(drops, first_loss, last_loss, constraints):
     monotone = bool(constraints.monotone.any())
     return Certificate(
         kind="second-order identity",
-        guarantee="the sum of the gains of all splits is the drop of the second-order objective that the leaves attain, "
-        "so that rounding derivatives to integers did not distort the choice of splits",
+        guarantee="the sum of the gains of all splits is the drop of the second-order objective that the leaves "
+        "attain, so that rounding derivatives to integers did not distort the choice of splits",
         value=0.0 if monotone else error,
         bound=1e-3,
         assumption="no monotone constraints (they bound leaf values, and the identity is not checked)",
@@ -370,8 +368,6 @@ def _certificate(drops, first_loss, last_loss, constraints):
             "sum of gains": gain_drop,
             "training loss of the constant": first_loss,
             "training loss of the ensemble": last_loss,
-            "rounds lower the loss": "always for squared error and a learning rate up to 1"
-            if not math.isnan(last_loss)
-            else "unknown",
+            "a round never raises the training loss": "for squared error without constraints and a learning rate <= 1",
         },
     )

@@ -109,9 +109,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
     _params = {
         "loss": Choice("log_loss", "exponential"),
         **COMMON_PARAMS,
-        "class_weight": OneOf(
-            Is(lambda v: isinstance(v, dict), "an instance of 'dict'"), Choice("balanced"), Null
-        ),
+        "class_weight": OneOf(Is(lambda v: isinstance(v, dict), "an instance of 'dict'"), Choice("balanced"), Null),
     }
 
     def __init__(

@@ -196,9 +196,7 @@ def monotone_directions(estimator, monotonic_cst):
         raise ValueError(f"monotonic_cst must be an array-like of -1, 0 or 1. Observed values: {strange.tolist()}.")
     directions = np.asarray(monotonic_cst, dtype=np.int8)
     if directions.shape[0] != n:
-        raise ValueError(
-            f"monotonic_cst has shape {directions.shape} but the input data X has {n} features."
-        )
+        raise ValueError(f"monotonic_cst has shape {directions.shape} but the input data X has {n} features.")
     return directions
 
 

@@ -24,9 +24,9 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
     ----------
     loss : {'squared_error', 'absolute_error', 'gamma', 'poisson', 'quantile', 'huber'} or object, \
             default='squared_error'
-        What is minimised.  'gamma' and 'poisson' are half deviances with a log link.  'huber' is quadratic for the share
-        `quantile` (0.9 when None) of the smallest residuals and linear beyond.  An object with elementwise methods
-        ``value(y, f)``, ``gradient(y, f)`` and ``curvature(y, f)`` is a loss of your own.
+        What is minimised.  'gamma' and 'poisson' are half deviances with a log link.  'huber' is quadratic for the
+        share `quantile` (0.9 when None) of the smallest residuals and linear beyond.  An object with elementwise
+        methods ``value(y, f)``, ``gradient(y, f)`` and ``curvature(y, f)`` is a loss of your own.
     quantile : float, default=None
         Level for 'quantile', share for 'huber'.
     learning_rate : float, default=0.1
