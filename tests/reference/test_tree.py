@@ -16,7 +16,7 @@ REGRESSORS = ["DecisionTreeRegressor", "ExtraTreeRegressor"]
 ARRAYS = ("children_left", "children_right", "feature", "threshold", "n_node_samples")
 
 
-def same_tree(a, b, rtol=1e-9):
+def assert_same_tree(a, b, rtol=1e-9):
     """Bit-equal structure; sums of values may be added in another order."""
     for name in ARRAYS:
         np.testing.assert_array_equal(getattr(a, name), getattr(b, name), err_msg=name)
@@ -77,7 +77,7 @@ def test_same_regression_tree(criterion, missing):
             continue  # medians of few rows tie often: see the test up to ties
         a, b = both("DecisionTreeRegressor", X, y, w, criterion=criterion, min_samples_leaf=5)
         assert a.tree_.node_count > 50
-        same_tree(a.tree_, b.tree_)
+        assert_same_tree(a.tree_, b.tree_)
 
 
 @pytest.mark.parametrize("missing", [0.0, 0.1])
@@ -90,7 +90,7 @@ def test_same_classification_tree(criterion, n_classes, missing):
         a, b = both("DecisionTreeClassifier", X, y, w, criterion=criterion)
         assert equal_up_to_ties(a.tree_, b.tree_) > 20
         a, b = both("DecisionTreeClassifier", X, y, weight, criterion=criterion, max_depth=4, min_samples_leaf=20)
-        same_tree(a.tree_, b.tree_)
+        assert_same_tree(a.tree_, b.tree_)
 
 
 @pytest.mark.parametrize("load", [load_iris, load_breast_cancer, load_diabetes])
@@ -112,12 +112,12 @@ def test_several_outputs():
     for criterion in ("squared_error", "absolute_error", "poisson"):
         y = np.exp(Y / 3) if criterion == "poisson" else Y
         a, b = both("DecisionTreeRegressor", X, y, weight, criterion=criterion, min_samples_leaf=10)
-        same_tree(a.tree_, b.tree_)
+        assert_same_tree(a.tree_, b.tree_)
         np.testing.assert_allclose(a.predict(X), b.predict(X), rtol=1e-9)
     labels = np.column_stack([np.digitize(score, [-1, 1]), score > 0.3])
     for criterion in ("gini", "entropy"):
         a, b = both("DecisionTreeClassifier", X, labels, weight, criterion=criterion, min_samples_leaf=15)
-        same_tree(a.tree_, b.tree_)
+        assert_same_tree(a.tree_, b.tree_)
         np.testing.assert_array_equal(a.predict(X), b.predict(X))
         for p, q in zip(a.predict_proba(X), b.predict_proba(X)):
             np.testing.assert_allclose(p, q, rtol=1e-9)
@@ -141,21 +141,21 @@ def test_every_limit_works_as_there(options):
     X, score, weight = noisy(seed=3)
     base = {} if "min_samples_leaf" in options else {"min_samples_leaf": 4}
     a, b = both("DecisionTreeRegressor", X, score, weight, **base, **options)
-    same_tree(a.tree_, b.tree_)
+    assert_same_tree(a.tree_, b.tree_)
     a, b = both("DecisionTreeClassifier", X, score > 0, weight, **{**base, "min_samples_leaf": 15}, **{
         k: v for k, v in options.items() if k != "min_samples_leaf"
     })  # fmt: skip
-    same_tree(a.tree_, b.tree_)
+    assert_same_tree(a.tree_, b.tree_)
 
 
 def test_absolute_error_with_constraints_and_missing_values():
     X, score, weight = noisy(seed=4, missing=0.1)
     a, b = both("DecisionTreeRegressor", X, score, weight, criterion="absolute_error", min_samples_leaf=5)
-    same_tree(a.tree_, b.tree_)
+    assert_same_tree(a.tree_, b.tree_)
     X, score, weight = noisy(seed=4)
     cst = [1, 0, 1, 0, 0, 0]
     options = {"criterion": "absolute_error", "min_samples_leaf": 5, "monotonic_cst": cst}
-    same_tree(*(m.tree_ for m in both("DecisionTreeRegressor", X, score, weight, **options)))
+    assert_same_tree(*(m.tree_ for m in both("DecisionTreeRegressor", X, score, weight, **options)))
 
 
 def test_pruning_path_and_pruned_trees():
@@ -167,7 +167,7 @@ def test_pruning_path_and_pruned_trees():
     np.testing.assert_allclose(a.ccp_alphas, b.ccp_alphas, rtol=1e-7, atol=1e-14)  # updated sums
     np.testing.assert_allclose(a.impurities, b.impurities, rtol=1e-9)
     for alpha in a.ccp_alphas[[1, len(a.ccp_alphas) // 2, -2]] * (1 + 1e-6):
-        same_tree(
+        assert_same_tree(
             *(m.tree_ for m in both("DecisionTreeRegressor", X, score, weight, min_samples_leaf=8, ccp_alpha=alpha))
         )
 

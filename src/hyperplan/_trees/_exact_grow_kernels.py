@@ -18,11 +18,9 @@ from hyperplan._trees._criterion_kernels import (
     HEAD,
     IMPURITY,
     LOWER,
-    MOMENT,
     POISSON,
     UPPER,
     WEIGHT,
-    add_row,
     clear_totals,
     copy_vector,
     impurity,
@@ -34,9 +32,11 @@ from hyperplan._trees._exact_scan_kernels import (
     EXTRA,
     MISSING_LEFT,
     POSITION,
+    ROUNDING,
     SCORE,
     THRESHOLD,
     TIE,
+    add_rows,
     row_at,
     scan_classes,
     scan_general,
@@ -161,7 +161,7 @@ def choose(cands, n_scanned, criterion):
     if criterion != GAIN_RATIO:
         for i in range(n_scanned):
             if cands[i, SCORE] > best:
-                best, found = cands[i, SCORE], i
+                best, found = cands[i, SCORE] + ROUNDING * abs(cands[i, SCORE]), i
         return found
     total, count = 0.0, 0
     for i in range(n_scanned):
@@ -169,9 +169,9 @@ def choose(cands, n_scanned, criterion):
             total += cands[i, SCORE]
             count += 1
     for i in range(n_scanned):
-        enough = cands[i, SCORE] > EPSILON and cands[i, SCORE] * count >= total * (1.0 - 1e-12)
+        enough = cands[i, SCORE] > EPSILON and cands[i, SCORE] * count >= total * (1.0 - ROUNDING)
         if enough and cands[i, EXTRA] > best:
-            best, found = cands[i, EXTRA], i
+            best, found = cands[i, EXTRA] + ROUNDING * abs(cands[i, EXTRA]), i
     return found
 
 
@@ -220,30 +220,6 @@ def poisson_impurity(rows, start, end, goes_left, side, targets, tot):
             if y > 0.0 and (side == 2 or goes_left[row] == side):
                 found += row_weight(weight, row) * y * math.log(y / mean)
     return targets.scale * found / (tot[WEIGHT] * q)
-
-
-@kernel
-def add_rows(rows, start, end, targets, tot):  # OUT: tot
-    """Add the rows at positions [start, end)."""
-    codes, real, weight, stride = targets.codes, targets.real, targets.weight, targets.stride
-    if targets.n_classes.shape[0] > 1:
-        for p in range(start, end):
-            add_row(codes, real, weight, stride, row_at(rows, p), 1.0, tot)
-        return
-    total, first, second = 0.0, 0.0, 0.0
-    for p in range(start, end):
-        row = row_at(rows, p)
-        w = weight[row] if weight.shape[0] > 0 else 1.0
-        total += w
-        if codes.shape[0] > 0:
-            tot[HEAD + codes[row, 0]] += w
-        else:
-            wy = w * real[row, 0]
-            first += wy
-            second += wy * real[row, 0]
-    tot[WEIGHT] += total
-    tot[HEAD] += first
-    tot[MOMENT] += second
 
 
 @kernel
@@ -413,123 +389,3 @@ def grow_depth_first(columns, targets, rule, stack, nodes, work, progress):  # O
             push(stack, top, middle, end, depth + 1, i, 0, right_key, work.right_tot)
             push(stack, top + 1, start, middle, depth + 1, i, 1, left_key, work.left_tot)
             progress[0] += 2
-
-
-@kernel
-def sift(heap, n, gain):  # OUT: heap
-    """Put the last of n nodes in its place; larger gain first, then the older node."""
-    i = n - 1
-    while i > 0:
-        parent = (i - 1) // 2
-        a, b = heap[i], heap[parent]
-        if gain[a] < gain[b] or (gain[a] == gain[b] and a > b):
-            break
-        heap[i], heap[parent] = b, a
-        i = parent
-
-
-@kernel
-def pop_best(heap, n, gain):  # OUT: heap
-    """Take the first of n nodes out of the heap."""
-    first = heap[0]
-    heap[0] = heap[n - 1]
-    i = 0
-    while True:
-        best = i
-        for child in range(2 * i + 1, 2 * i + 3):
-            if child < n - 1:
-                a, b = heap[child], heap[best]
-                if gain[a] > gain[b] or (gain[a] == gain[b] and a < b):
-                    best = child
-        if best == i:
-            return first
-        heap[i], heap[best] = heap[best], heap[i]
-        i = best
-
-
-@kernel
-def consider(columns, targets, rule, front, i, nodes, work):  # OUT: front, nodes; 1 if node i can be split
-    """Write node i, search it, and keep its split (in `front`) for the moment it is expanded."""
-    span = front.span[i]
-    tot = front.tot[i]
-    work.key[0] = front.key[i]
-    write_node(nodes, i, tot, span[END] - span[START], targets, rule)
-    if not find_split(columns, span[START], span[END], span[DEPTH], targets, rule, tot, work):
-        front.gain[i] = 0.0
-        return 0
-    front.gain[i] = work.gain[0]
-    front.feature[i] = work.found[0]
-    copy_vector(work.best, front.cand[i])
-    return 1
-
-
-@kernel
-def grow_best_first(columns, targets, rule, max_leaves, front, nodes, work, progress):  # OUT: front, nodes, progress
-    """Split the node with the largest decrease until there are `max_leaves` leaves; the root stands in `front`."""
-    heap, n_heap, n_nodes, n_leaves = front.heap, 0, 1, 1
-    if consider(columns, targets, rule, front, 0, nodes, work):
-        heap[0] = 0
-        n_heap = 1
-    while n_heap > 0 and n_leaves < max_leaves:
-        i = pop_best(heap, n_heap, front.gain)
-        n_heap -= 1
-        span, j, cand = front.span[i], front.feature[i], front.cand[i]
-        start, end, depth = span[START], span[END], span[DEPTH]
-        n_left = divide(columns, j, start, end, targets, rule, front.tot[i], cand, work)
-        partition(columns, 0, columns.pairs.shape[0], start, end, work.goes_left, work.spill)
-        write_split(nodes, i, j, cand)
-        nodes.children_left[i], nodes.children_right[i] = n_nodes, n_nodes + 1
-        middle, key = start + n_left, front.key[i]
-        left_key, right_key = child_key(key, True, work.state), child_key(key, False, work.state)
-        push(front, n_nodes, start, middle, depth + 1, i, 1, left_key, work.left_tot)
-        push(front, n_nodes + 1, middle, end, depth + 1, i, 0, right_key, work.right_tot)
-        progress[2] = max(progress[2], depth + 1)
-        for child in range(n_nodes, n_nodes + 2):
-            if consider(columns, targets, rule, front, child, nodes, work):
-                heap[n_heap] = child
-                n_heap += 1
-                sift(heap, n_heap, front.gain)
-        n_nodes += 2
-        n_leaves += 1
-    progress[1] = n_nodes
-
-
-@kernel
-def keep_rows(source, keep, target):  # OUT: target; the pairs whose row is kept, in order
-    for c in range(source.shape[0]):
-        n = 0
-        for p in range(source.shape[1]):
-            pair = source[c, p]
-            if keep[pair & 0x7FFFFFFF] and n < target.shape[1]:
-                target[c, n] = pair
-                n += 1
-
-
-@kernel
-def label_rows(pairs, codes):  # OUT: pairs
-    """Write the class (0 or 1) of each row into its sign bit."""
-    for c in range(pairs.shape[0]):
-        for p in range(pairs.shape[1]):
-            pair = pairs[c, p] & ~0x80000000
-            pairs[c, p] = pair | (np.int64(codes[pair & 0x7FFFFFFF, 0]) << 31)
-
-
-@kernel
-def number_rows(columns, start, end, place, rows):  # OUT: place, rows
-    """Number the rows at positions [start, end) from 0 on, in the order of the first column."""
-    first = columns.rows[0]
-    for p in range(start, end):
-        row = row_at(first, p)
-        rows[p - start] = row
-        place[row] = p - start
-
-
-@kernel
-def renumber(columns, start, end, place, target):  # OUT: target
-    """Copy positions [start, end) of all columns with rows renumbered by `place`; labels stay."""
-    for c in range(target.shape[0]):
-        pairs = columns.pairs[c]
-        for p in range(start, end):
-            pair = pairs[p]
-            row = pair & 0x7FFFFFFF
-            target[c, p - start] = pair - row + place[row]

@@ -8,7 +8,7 @@ import math
 
 from hyperplan._core.jit import kernel
 from hyperplan._trees._criterion_kernels import HEAD, IMPURITY, LOWER, UPPER, WEIGHT, keeps_order, row_weight
-from hyperplan._trees._exact_scan_kernels import SCORE, TIE, note, row_at
+from hyperplan._trees._exact_scan_kernels import ROUNDING, SCORE, TIE, note, row_at
 
 
 @kernel
@@ -87,6 +87,7 @@ def scan_median(columns, j, start, end, n_missing, cst, targets, rule, tot, work
     m, last_value = end - start, end - n_missing
     tree = work.tree[: m + 1]
     errors, medians, weight = work.errors, work.medians, targets.weight
+    bar = -math.inf
     for side in range(2 if n_missing > 0 else 1):
         for i in range(m):
             errors[0, i], errors[1, i] = 0.0, 0.0
@@ -111,7 +112,8 @@ def scan_median(columns, j, start, end, n_missing, cst, targets, rule, tot, work
             if cst != 0 and not keeps_order(cst, medians[0, i - 1], medians[1, i], tot[LOWER], tot[UPPER]):
                 continue
             score = -errors[0, i - 1] - errors[1, i]
-            if score > cand[SCORE]:
+            if score > bar:
+                bar = score + ROUNDING * abs(score)
                 note(cand, score, values, start, p, last_value, n_missing, side)
 
 

@@ -19,6 +19,7 @@ from hyperplan._trees._criterion_kernels import (
     GAIN_RATIO,
     HEAD,
     LOWER,
+    MOMENT,
     UPPER,
     WEIGHT,
     add_row,
@@ -31,11 +32,38 @@ from hyperplan._trees._criterion_kernels import (
 
 SCORE, THRESHOLD, POSITION, MISSING_LEFT, N_LEFT, EXTRA, N_CANDIDATE = range(7)
 TIE = np.float32(1e-7)  # float32 values closer than this count as equal
+ROUNDING = (
+    1e-12  # scores that differ by less (relatively) are equal, and the first wins: sums depend on the order of rows
+)
 
 
 @kernel
 def row_at(rows, p):
     return rows[2 * p] & 0x7FFFFFFF
+
+
+@kernel
+def add_rows(rows, start, end, targets, tot):  # OUT: tot
+    """Add the rows at positions [start, end)."""
+    codes, real, weight, stride = targets.codes, targets.real, targets.weight, targets.stride
+    if targets.n_classes.shape[0] > 1:
+        for p in range(start, end):
+            add_row(codes, real, weight, stride, row_at(rows, p), 1.0, tot)
+        return
+    total, first, second = 0.0, 0.0, 0.0
+    for p in range(start, end):
+        row = row_at(rows, p)
+        w = weight[row] if weight.shape[0] > 0 else 1.0
+        total += w
+        if codes.shape[0] > 0:
+            tot[HEAD + codes[row, 0]] += w
+        else:
+            wy = w * real[row, 0]
+            first += wy
+            second += wy * real[row, 0]
+    tot[WEIGHT] += total
+    tot[HEAD] += first
+    tot[MOMENT] += second
 
 
 @kernel
@@ -75,7 +103,7 @@ def scan_mean(values, rows, start, end, n_missing, cst, y, weight, mins, totals,
     W, S, lower, upper = totals
     min_leaf, min_weight = mins
     weighted, last_value = weight.shape[0] > 0, end - n_missing
-    best_num, best_den, best_p, best_side = -1.0, 1.0, -1, 0
+    best_num, best_den, best_p, best_side, bar = -1.0, 1.0, -1, 0, -1.0
     for side in range(2 if n_missing > 0 else 1):
         t, wl = 0.0, 0.0
         if side == 1:
@@ -98,7 +126,7 @@ def scan_mean(values, rows, start, end, n_missing, cst, y, weight, mins, totals,
                 wl += 1.0
             wr = W - wl
             num, den = t * t, wl * wr
-            if num * best_den > best_num * den and wl > 0.0 and wr > 0.0:  # seldom: the branches below are off the path
+            if num * best_den > bar * den and wl > 0.0 and wr > 0.0:  # seldom: the branches below are off the path
                 if p < last_value and values[2 * p + 1] <= values[2 * p - 1] + TIE:
                     continue
                 if wl < min_weight or wr < min_weight:
@@ -108,6 +136,7 @@ def scan_mean(values, rows, start, end, n_missing, cst, y, weight, mins, totals,
                     if not keeps_order(cst, sl / wl, (S - sl) / wr, lower, upper):
                         continue
                 best_num, best_den, best_p, best_side = num, den, p, side
+                bar = num + ROUNDING * num
     if best_p >= 0:
         note(cand, best_num / best_den, values, start, best_p, last_value, n_missing, best_side)
 
@@ -167,7 +196,7 @@ def scan_classes(values, rows, start, end, n_missing, cst, targets, rule, tot, w
     left, right, table = work.left, work.right, targets.table
     codes, weight, min_weight = targets.codes, targets.weight, rule.min_weight
     last_value = end - n_missing
-    best_num, best_den = -math.inf, 1.0
+    bar, best_den = -math.inf, 1.0
     for side in range(2 if n_missing > 0 else 1):
         start_classes(rows, last_value if side == 1 else end, end, targets, tot, left, right)
         wl, W = left[WEIGHT], tot[WEIGHT]
@@ -196,12 +225,12 @@ def scan_classes(values, rows, start, end, n_missing, cst, targets, rule, tot, w
                 den = 1.0
             else:
                 num, den = terms_left * wr + terms_right * wl, wl * wr
-            if num * best_den > best_num * den and wl > 0.0 and wr > 0.0:
+            if num * best_den > bar * den and wl > 0.0 and wr > 0.0:
                 if wl < min_weight or wr < min_weight:
                     continue
                 if cst != 0 and not keeps_order(cst, left[HEAD + 1] / wl, right[HEAD + 1] / wr, tot[LOWER], tot[UPPER]):
                     continue
-                best_num, best_den = num, den
+                bar, best_den = num + ROUNDING * abs(num), den
                 note(cand, num / den, values, start, p, last_value, n_missing, side)
 
 
@@ -223,7 +252,7 @@ def scan_general(values, rows, start, end, n_missing, cst, targets, rule, tot, w
     left, right = work.left, work.right
     codes, real, weight, stride = targets.codes, targets.real, targets.weight, targets.stride
     last_value = end - n_missing
-    n_boundaries = 0
+    n_boundaries, bar = 0, -math.inf
     for side in range(2 if n_missing > 0 else 1):
         start_classes(rows, last_value if side == 1 else end, end, targets, tot, left, right)
         first, last = scan_range(start, end, n_missing, side, rule.min_leaf)
@@ -237,7 +266,8 @@ def scan_general(values, rows, start, end, n_missing, cst, targets, rule, tot, w
             if p < first or not admissible(left, right, cst, rule, targets, tot):
                 continue
             score = split_score(rule.criterion, left, right, tot, targets)
-            if score > cand[SCORE]:
+            if score > bar:
+                bar = score + ROUNDING * abs(score)
                 note(cand, score, values, start, p, last_value, n_missing, side)
                 cand[EXTRA] = split_entropy(left[WEIGHT], right[WEIGHT])
     if rule.criterion == GAIN_RATIO and cand[SCORE] > -math.inf:
@@ -260,19 +290,31 @@ def draw_threshold(values, start, last, state):
 
 
 @kernel
+def first_above(values, start, last, threshold):
+    """First position of a sorted column whose value exceeds the threshold."""
+    low, high = start, last
+    while low < high:
+        middle = (low + high) // 2
+        if values[2 * middle + 1] <= threshold:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
 def scan_random(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand):  # OUT: cand
     """One threshold drawn uniformly; missing values go to a side drawn by lot."""
     left, right = work.left, work.right
-    codes, real, weight, stride = targets.codes, targets.real, targets.weight, targets.stride
     last_value = end - n_missing
     threshold = draw_threshold(values, start, last_value, work.state)
     side = 1 if n_missing > 0 and next_uniform(work.state) < 0.5 else 0
     start_classes(rows, last_value if side == 1 else end, end, targets, tot, left, right)
-    p = start
-    while p < last_value and values[2 * p + 1] <= threshold:
-        add_row(codes, real, weight, stride, row_at(rows, p), 1.0, left)
-        add_row(codes, real, weight, stride, row_at(rows, p), -1.0, right)
-        p += 1
+    p = first_above(values, start, last_value, threshold)
+    add_rows(rows, start, p, targets, left)
+    right[WEIGHT] = tot[WEIGHT] - left[WEIGHT]
+    for i in range(HEAD, tot.shape[0]):
+        right[i] = tot[i] - left[i]
     n_left = p - start + side * n_missing
     if min(n_left, end - start - n_left) < max(rule.min_leaf, 1):
         return

@@ -14,125 +14,33 @@ Values are compared as float32, thresholds are midpoints in float64.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from hyperplan._core.memory import require_memory
 from hyperplan._core.parallel import spans, thread_map
-from hyperplan._trees._exact_grow_kernels import (
-    N_SPAN,
-    grow_best_first,
-    grow_depth_first,
-    keep_rows,
-    label_rows,
-    push,
-    root_totals,
-)
+from hyperplan._trees import exact_threads
+from hyperplan._trees._exact_front_kernels import grow_best_first
+from hyperplan._trees._exact_grow_kernels import push, root_totals
+from hyperplan._trees._exact_pairs_kernels import keep_rows, label_rows
 from hyperplan._trees._exact_scan_kernels import N_CANDIDATE
-from hyperplan._trees.criteria import MEAN, MEDIAN, scan_kind
+from hyperplan._trees.criteria import MEDIAN, scan_kind
+from hyperplan._trees.exact_span import (
+    Columns,
+    Front,
+    Growth,
+    Presorted,
+    columns_of,
+    empty_stack,
+    grow_span,
+    labelled,
+    most_nodes,
+    rule_of,
+    workspace,
+)
 from hyperplan._trees.nodes import Nodes, empty_nodes, resized
 
 ENTRIES_PER_SORT = 2**18  # values sorted by one task
-MAX_INT = np.iinfo(np.int32).max
-FIRST_CAPACITY = 256
-
-
-class Presorted(NamedTuple):
-    """Sorted columns of X: ``pairs[j]`` holds float32 bits (upper half) and row number (lower half) by value.
-
-    Missing values stand last; ``missing[j]`` says whether column j has some.
-    """
-
-    pairs: np.ndarray
-    missing: np.ndarray
-
-    @property
-    def n_rows(self):
-        return self.pairs.shape[1]
-
-
-class Columns(NamedTuple):
-    """The pairs of a tree under construction, as integers and through two views of the same memory."""
-
-    pairs: np.ndarray
-    values: np.ndarray
-    rows: np.ndarray
-
-
-class Growth(NamedTuple):
-    """When to split and how to search; the defaults grow until the leaves are pure."""
-
-    max_depth: int = MAX_INT
-    min_samples_split: int = 2
-    min_samples_leaf: int = 1
-    min_weight_leaf: float = 0.0
-    min_impurity_decrease: float = 0.0
-    max_features: int = MAX_INT
-    max_leaf_nodes: int = 0  # 0: depth first, without a limit
-    random: bool = False  # one random threshold per feature instead of the best
-    monotone: np.ndarray | None = None  # -1, 0 or 1 per feature
-
-
-class Rule(NamedTuple):
-    """`Growth` for the kernels, with what depends on the data."""
-
-    monotone: np.ndarray
-    missing: np.ndarray
-    criterion: int
-    kind: int
-    random: bool
-    labelled: bool  # sign bits of the rows are labels
-    n_features: int
-    max_features: int
-    max_depth: int
-    min_split: int
-    min_leaf: int
-    min_weight: float
-    min_decrease: float
-    total_weight: float
-
-
-class Work(NamedTuple):
-    """Scratch memory of one task."""
-
-    goes_left: np.ndarray
-    spill: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    tot: np.ndarray
-    left_tot: np.ndarray
-    right_tot: np.ndarray
-    cands: np.ndarray
-    order: np.ndarray
-    best: np.ndarray
-    found: np.ndarray
-    gain: np.ndarray
-    key: np.ndarray
-    state: np.ndarray
-    tree: np.ndarray
-    errors: np.ndarray
-    medians: np.ndarray
-
-
-class Stack(NamedTuple):
-    """Nodes that wait to be looked at: span (start, end, depth, parent, is left), key and totals."""
-
-    span: np.ndarray
-    key: np.ndarray
-    tot: np.ndarray
-
-
-class Front(NamedTuple):
-    """Stack of all nodes of a best-first tree, with their best splits and a heap of those that can be split."""
-
-    span: np.ndarray
-    key: np.ndarray
-    tot: np.ndarray
-    gain: np.ndarray
-    feature: np.ndarray
-    cand: np.ndarray
-    heap: np.ndarray
 
 
 def presort(X, n_jobs=None) -> Presorted:
@@ -176,11 +84,6 @@ def _flip_negative(bits):
     return bits ^ ((bits >> 31) & 0x7FFFFFFF)
 
 
-def columns_of(pairs) -> Columns:
-    """The views that kernels read (the lower half of a pair comes first in memory)."""
-    return Columns(pairs, pairs.view(np.float32), pairs.view(np.int32))
-
-
 def _tree_columns(presorted, targets, own) -> Columns:
     """A tree's own pairs: without rows of weight zero, with rows by target for the absolute error."""
     pairs = presorted.pairs
@@ -190,81 +93,12 @@ def _tree_columns(presorted, targets, own) -> Columns:
     keep = targets.weight != 0.0
     if keep.all():  # also without weights
         pairs = pairs if own else pairs.copy()
-        if _labelled(targets):
+        if labelled(targets):
             label_rows(pairs, targets.codes)
         return columns_of(pairs)
     kept = np.empty((pairs.shape[0], int(keep.sum())), dtype=np.int64)
     keep_rows(pairs, keep, kept)
     return columns_of(kept)
-
-
-def _labelled(targets):
-    return scan_kind(targets) == MEAN and targets.codes.shape[0] > 0 and targets.weight.shape[0] == 0
-
-
-def rule_of(growth, targets, missing) -> Rule:
-    """Constants of the kernels."""
-    n_features = missing.shape[0]
-    total = float(targets.weight.sum()) if targets.weight.shape[0] else float(targets.n_rows)
-    none = np.zeros(0, dtype=np.int8)
-    return Rule(
-        monotone=none if growth.monotone is None else np.asarray(growth.monotone, dtype=np.int8),
-        missing=missing,
-        criterion=targets.criterion,
-        kind=scan_kind(targets),
-        random=bool(growth.random),
-        labelled=_labelled(targets),
-        n_features=n_features,
-        max_features=min(int(growth.max_features), n_features),
-        max_depth=min(int(growth.max_depth), MAX_INT),
-        min_split=int(growth.min_samples_split),
-        min_leaf=max(1, int(growth.min_samples_leaf)),
-        min_weight=float(growth.min_weight_leaf),
-        min_decrease=float(growth.min_impurity_decrease),
-        total_weight=total,
-    )
-
-
-def workspace(targets, rule, n_node_rows) -> Work:
-    """Scratch memory for nodes of up to `n_node_rows` rows."""
-    width, d = targets.width, rule.n_features
-    m = n_node_rows if rule.kind == MEDIAN else 0
-    vectors = np.empty((5, width))
-    return Work(
-        goes_left=np.zeros(targets.n_rows, dtype=np.uint8),
-        spill=np.empty(n_node_rows, dtype=np.int64),
-        left=vectors[0],
-        right=vectors[1],
-        tot=vectors[2],
-        left_tot=vectors[3],
-        right_tot=vectors[4],
-        cands=np.empty((d, N_CANDIDATE)),
-        order=np.empty(d, dtype=np.int64),
-        best=np.empty(N_CANDIDATE),
-        found=np.empty(2, dtype=np.int64),
-        gain=np.empty(1),
-        key=np.empty(1, dtype=np.uint64),
-        state=np.empty(1, dtype=np.uint64),
-        tree=np.empty((m + 1, 2)),
-        errors=np.empty((2, m)),
-        medians=np.empty((2, m)),
-    )
-
-
-def empty_stack(capacity, width) -> Stack:
-    return Stack(
-        np.empty((capacity, N_SPAN), dtype=np.int64), np.empty(capacity, dtype=np.uint64), np.empty((capacity, width))
-    )
-
-
-def most_nodes(growth, n_rows) -> int:
-    """No tree on so many rows has more nodes."""
-    leaves = max(1, n_rows // max(1, growth.min_samples_leaf))
-    if growth.max_leaf_nodes:
-        leaves = min(leaves, growth.max_leaf_nodes)
-    if growth.max_depth < 40:
-        leaves = min(leaves, 2**growth.max_depth)
-    return 2 * leaves - 1
 
 
 def grow(presorted, targets, growth=None, *, seed=0, own=False, n_jobs=None) -> Nodes:
@@ -291,8 +125,6 @@ def grow(presorted, targets, growth=None, *, seed=0, own=False, n_jobs=None) -> 
     nodes : Nodes
         Depth first, left before right; in order of creation with `max_leaf_nodes`.
     """
-    from hyperplan._trees.exact_threads import BIG_NODE, grow_in_threads
-
     growth = growth or Growth()
     columns = _tree_columns(presorted, targets, own)
     rule = rule_of(growth, targets, presorted.missing)
@@ -303,30 +135,9 @@ def grow(presorted, targets, growth=None, *, seed=0, own=False, n_jobs=None) -> 
     key = np.uint64(seed)
     if growth.max_leaf_nodes:
         return _best_first(columns, targets, rule, growth, root, key, work)
-    if n * rule.n_features >= BIG_NODE:
-        return grow_in_threads(columns, targets, rule, growth, root, key, work, n_jobs)
+    if n * rule.n_features >= exact_threads.BIG_NODE:
+        return exact_threads.grow_in_threads(columns, targets, rule, growth, root, key, work, n_jobs)
     return grow_span(columns, targets, rule, growth, (0, n, 0), root, key, work)
-
-
-def grow_span(columns, targets, rule, growth, place, tot, key, work) -> Nodes:
-    """The subtree of the rows at positions ``[start, end)``; ``place = (start, end, depth)``."""
-    start, end, depth = place
-    limit = most_nodes(growth._replace(max_depth=growth.max_depth - depth), end - start)
-    nodes = empty_nodes(min(limit, FIRST_CAPACITY), targets.width - 5)
-    stack = empty_stack(64, targets.width)
-    push(stack, 0, start, end, depth, -1, 0, key, tot)
-    progress = np.array([1, 0, depth])
-    grow_depth_first(columns, targets, rule, stack, nodes, work, progress)
-    while progress[0] > 0:
-        if progress[0] + 1 >= stack.key.shape[0]:
-            longer = empty_stack(2 * stack.key.shape[0], targets.width)
-            for old, new in zip(stack, longer):
-                new[: old.shape[0]] = old
-            stack = longer
-        if progress[1] >= nodes.feature.shape[0]:
-            nodes = resized(nodes, min(limit, 4 * nodes.feature.shape[0]))
-        grow_depth_first(columns, targets, rule, stack, nodes, work, progress)
-    return resized(nodes, int(progress[1]))
 
 
 def _best_first(columns, targets, rule, growth, root, key, work) -> Nodes:

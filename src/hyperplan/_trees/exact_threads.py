@@ -15,14 +15,14 @@ from hyperplan._trees._exact_grow_kernels import (
     choose,
     draw_order,
     is_final,
-    number_rows,
     partition,
     rank_rows,
-    renumber,
     scan_features,
     write_node,
     write_split,
 )
+from hyperplan._trees._exact_pairs_kernels import number_rows, renumber
+from hyperplan._trees.exact_span import columns_of, grow_span, workspace
 from hyperplan._trees.nodes import empty_nodes, joined, resized
 
 BIG_NODE = 2**19  # entries (rows times columns) above which a node's columns are worth several tasks
@@ -45,8 +45,6 @@ class _Crew:
     """The scratch memory of the tasks and the two steps that run in parallel."""
 
     def __init__(self, columns, targets, rule, work, n_jobs):
-        from hyperplan._trees.exact import workspace
-
         self.columns, self.targets, self.rule, self.work, self.n_jobs = columns, targets, rule, work, n_jobs
         n_columns = columns.pairs.shape[0]
         self.parts = spans(rule.n_features, -(-rule.n_features // TASKS_PER_NODE))
@@ -123,8 +121,6 @@ def _split(crew, large, i, place):
 
 def _subtrees(crew, growth, small):
     """Subtrees of the places in `small`, the largest first so that no thread is left waiting for one."""
-    from hyperplan._trees.exact import grow_span, workspace
-
     order = sorted(range(len(small)), key=lambda i: small[i].start - small[i].end)
 
     def task(i):
@@ -140,8 +136,6 @@ def _subtrees(crew, growth, small):
 
 def _compact(crew, place):
     """Columns and targets of one subtree alone, with rows numbered from 0: they fit in a nearer cache."""
-    from hyperplan._trees.exact import columns_of
-
     n = place.end - place.start
     number = np.empty(crew.targets.n_rows, dtype=np.int32)
     rows = np.empty(n, dtype=np.int64)

@@ -37,7 +37,8 @@ from hyperplan._base import (
     clone,
     seed_from,
 )
-from hyperplan._trees.exact import MAX_INT, Growth, grow, presort
+from hyperplan._trees.exact import Growth, grow, presort
+from hyperplan._trees.exact_span import MAX_INT
 from hyperplan._trees.nodes import impurity_decreases
 from hyperplan._trees.pruning import pruned, pruning_path
 from hyperplan.tree._decision_tree_record import Tree
