@@ -12,13 +12,7 @@ import numpy as np
 
 from hyperplan._core.jit import fast_kernel, kernel
 from hyperplan._solvers._linear_svm_dual_kernels import l1_quadratic
-from hyperplan._solvers._linear_svm_kernels import (
-    absolute_band,
-    band_excess,
-    dense_combine,
-    dense_scores,
-    squared_band,
-)
+from hyperplan._solvers._linear_svm_kernels import dense_combine, dense_scores
 
 
 @fast_kernel
@@ -119,72 +113,81 @@ def elastic_step(scores, move, start, ridge_slope, ridge_curvature, force, band)
     return step
 
 
+@fast_kernel
+def band_terms(scores, pull, power, low, high, cost):
+    """Loss, and for the absolute loss the excess of `band_excess` (0 for the squared loss, whose forces are exact)."""
+    loss, excess = 0.0, 0.0
+    for i in range(scores.shape[0]):
+        miss = max(low[i] - scores[i], scores[i] - high[i], 0.0)
+        if power == 2:
+            loss += cost[i] * miss * miss
+        else:
+            loss += cost[i] * miss
+            reach = low[i] - scores[i] if pull[i] > 0.0 else high[i] - scores[i]
+            excess += max(cost[i] * miss - (pull[i] * reach if pull[i] != 0.0 else 0.0), 0.0)
+    return loss, excess
+
+
 @kernel
-def small_ridge(Z, band, power, width, shrink, target_gap, max_iter, weights, pull):  # weights, pull OUT
-    """Newton's method for the ridge penalty from `weights`; absolute losses are first elastic over a `width` of scores.
+def new_centers(pull, shrink, center, stiff, is_elastic, hessian):  # center, stiff, is_elastic, hessian OUT
+    """The forces become centers; the Hessian is summed afresh, as differences of large sums lose digits."""
+    for i in range(pull.shape[0]):
+        center[i] = pull[i]
+        stiff[i] *= shrink
+        is_elastic[i] = False
+    for j in range(hessian.shape[0]):
+        for k in range(hessian.shape[1]):
+            hessian[j, k] = 0.0
+
+
+@kernel
+def small_ridge(Z, band, power, shrink, target_gap, max_iter, work, weights, pull):  # work, weights, pull OUT
+    """Newton's method for the ridge penalty from weights 0; `work` is a `Work` with the first stiffness and bounds.
 
     Where the weights fit the forces better than the forces fit the loss, the forces become the centers and stiffer
     by `shrink`.  Returns objective, duality gap and the number of Newton steps.
     """
+    force = (work.center, work.stiff, work.bound)
     n, d = Z.shape
-    low, high, cost = band
-    scores, move, center, amount = np.empty(n), np.empty(n), np.zeros(n), np.empty(n)
-    rows, is_elastic = np.empty(n, np.int64), np.zeros(n, np.bool_)
-    stiff = 2.0 * cost if power == 2 else cost / width
-    bound = np.full(n, np.inf) if power == 2 else cost
-    hessian, factor = np.zeros((d, d)), np.empty((d, d))
-    gradient, direction = np.empty(d), np.empty(d)
-    dense_scores(Z, weights, 0.0, scores)
-    objective, gap, step, is_exact = np.inf, np.inf, 0, True
+    step, is_exact, is_new = 0, True, False
     while True:
-        elastic_pull(scores, center, stiff, bound, low, high, pull)
-        dense_combine(Z, pull, gradient)
-        size, residual = 0.0, 0.0
+        elastic_pull(work.scores, work.center, work.stiff, work.bound, band[0], band[1], pull)
+        dense_combine(Z, pull, work.gradient)
+        objective, residual = 0.0, 0.0
         for j in range(d):
-            gradient[j] = weights[j] - gradient[j]
-            size += 0.5 * weights[j] * weights[j]
-            residual += 0.5 * gradient[j] * gradient[j]
-        if power == 2:
-            objective, excess = size + squared_band(scores, low, high, cost), 0.0
-        else:
-            objective, excess = (
-                size + absolute_band(scores, low, high, cost),
-                band_excess(scores, pull, low, high, cost),
-            )
+            work.gradient[j] = weights[j] - work.gradient[j]
+            objective += 0.5 * weights[j] * weights[j]
+            residual += 0.5 * work.gradient[j] * work.gradient[j]
+        loss, excess = band_terms(work.scores, pull, power, band[0], band[1], band[2])
+        objective += loss
         gap = residual + excess
-        done = gap <= target_gap * objective
-        if is_exact and (done or step >= max_iter or not gap < np.inf):
+        done = gap <= target_gap * objective or step >= max_iter
+        if is_exact and (done or not gap < np.inf):
             return objective, gap, step
-        if done or step >= max_iter:  # sums over several steps: the last word have scores without rounding errors
-            dense_scores(Z, weights, 0.0, scores)
+        if done:  # sums over several steps: the last word have scores without rounding errors
+            dense_scores(Z, weights, 0.0, work.scores)
             is_exact = True
             continue
-        if residual < 0.3 * excess:
-            center[:] = pull
-            stiff *= shrink
-            hessian[:] = 0.0  # summed afresh: few rows are left, and differences of large sums lose digits
-            is_elastic[:] = False
-            elastic_pull(scores, center, stiff, bound, low, high, pull)
-            dense_combine(Z, pull, gradient)
-            for j in range(d):
-                gradient[j] = weights[j] - gradient[j]
-        count = elastic_changes(pull, bound, stiff, is_elastic, rows, amount)
-        add_outer(Z, rows, amount, count, hessian)
-        solve_shifted(hessian, gradient, factor, direction)
+        if residual < 0.3 * excess and not is_new:
+            new_centers(pull, shrink, work.center, work.stiff, work.is_elastic, work.hessian)
+            is_new = True
+            continue
+        count = elastic_changes(pull, work.bound, work.stiff, work.is_elastic, work.rows, work.amount)
+        add_outer(Z, work.rows, work.amount, count, work.hessian)
+        solve_shifted(work.hessian, work.gradient, work.factor, work.direction)
         ridge_slope, ridge_curvature, start = 0.0, 0.0, 0.0
         for j in range(d):
-            direction[j] = -direction[j]
-            ridge_slope += weights[j] * direction[j]
-            ridge_curvature += direction[j] * direction[j]
-            start += gradient[j] * direction[j]
-        dense_scores(Z, direction, 0.0, move)
-        length = elastic_step(scores, move, start, ridge_slope, ridge_curvature, (center, stiff, bound), band)
+            work.direction[j] = -work.direction[j]
+            ridge_slope += weights[j] * work.direction[j]
+            ridge_curvature += work.direction[j] * work.direction[j]
+            start += work.gradient[j] * work.direction[j]
+        dense_scores(Z, work.direction, 0.0, work.move)
+        length = elastic_step(work.scores, work.move, start, ridge_slope, ridge_curvature, force, band)
         for j in range(d):
-            weights[j] += length * direction[j]
+            weights[j] += length * work.direction[j]
         for i in range(n):
-            scores[i] += length * move[i]
-        step += 1
-        is_exact = False
+            work.scores[i] += length * work.move[i]
+        step, is_exact, is_new = step + 1, False, False
 
 
 @kernel
@@ -209,52 +212,59 @@ def l1_size(weights, gradient, pull, band):
     return size, share * linear - share * share * quadratic, worst
 
 
+@fast_kernel
+def l1_step(scores, move, weights, direction, objective, band):
+    """Step length by halving until the objective is not larger, up to rounding; 0 if there is none."""
+    low, high, cost = band
+    length = 1.0
+    for _ in range(30):
+        total = 0.0
+        for j in range(weights.shape[0]):
+            total += abs(weights[j] + length * direction[j])
+        for i in range(scores.shape[0]):
+            score = scores[i] + length * move[i]
+            miss = max(low[i] - score, score - high[i], 0.0)
+            total += cost[i] * miss * miss
+        if total <= objective * (1.0 + 1e-14):
+            return length
+        length *= 0.5
+    return 0.0
+
+
 @kernel
-def small_l1(Z, band, target_gap, max_iter, max_passes, weights, pull):  # weights, pull OUT
+def small_l1(Z, band, target_gap, max_iter, max_passes, work, weights, pull):  # work, weights, pull OUT
     """Proximal Newton steps for the l1 penalty with the squared loss: each minimises the quadratic model of the
     rows outside their band by at most `max_passes` of coordinate descent.  Returns as `small_ridge`."""
-    n, d = Z.shape
     low, high, cost = band
-    scores, trial, move, center, amount = np.empty(n), np.empty(n), np.empty(n), np.zeros(n), np.empty(n)
-    rows, is_elastic = np.empty(n, np.int64), np.zeros(n, np.bool_)
-    stiff, bound = 2.0 * cost, np.full(n, np.inf)
-    hessian, gradient, slope, target = np.zeros((d, d)), np.empty(d), np.empty(d), np.empty(d)
-    dense_scores(Z, weights, 0.0, scores)
+    slope, target = work.factor[0], work.direction
+    n, d = Z.shape
     step, is_exact, is_stuck = 0, True, False
     while True:
-        elastic_pull(scores, center, stiff, bound, low, high, pull)
-        dense_combine(Z, pull, gradient)
-        size, dual, worst = l1_size(weights, gradient, pull, band)
-        objective = size + squared_band(scores, low, high, cost)
+        elastic_pull(work.scores, work.center, work.stiff, work.bound, low, high, pull)
+        dense_combine(Z, pull, work.gradient)
+        size, dual, worst = l1_size(weights, work.gradient, pull, band)
+        objective = size + band_terms(work.scores, pull, 2, low, high, cost)[0]
         gap = max(objective - dual, 0.0)
         done = gap <= target_gap * objective or is_stuck or step >= max_iter
         if is_exact and (done or not gap < np.inf):
             return objective, gap, step
         if done:
-            dense_scores(Z, weights, 0.0, scores)
+            dense_scores(Z, weights, 0.0, work.scores)
             is_exact = True
             continue
-        count = elastic_changes(pull, bound, stiff, is_elastic, rows, amount)
-        add_outer(Z, rows, amount, count, hessian)
-        target[:] = weights
-        slope[:] = -gradient
-        l1_quadratic(hessian, gradient, 1e-3 * worst, max_passes, target, slope)
-        target -= weights
-        dense_scores(Z, target, 0.0, move)
-        length, is_stuck = 1.0, True
-        for _ in range(30):
-            size = 0.0
-            for j in range(d):
-                size += abs(weights[j] + length * target[j])
-            for i in range(n):
-                trial[i] = scores[i] + length * move[i]
-            if size + squared_band(trial, low, high, cost) <= objective * (1.0 + 1e-14):  # up to rounding
-                is_stuck = False
-                break
-            length *= 0.5
-        if not is_stuck:
-            for j in range(d):
-                weights[j] += length * target[j]
-            scores[:] = trial
-            is_exact = False
-        step += 1
+        count = elastic_changes(pull, work.bound, work.stiff, work.is_elastic, work.rows, work.amount)
+        add_outer(Z, work.rows, work.amount, count, work.hessian)
+        for j in range(d):
+            target[j] = weights[j]
+            slope[j] = -work.gradient[j]
+        l1_quadratic(work.hessian, work.gradient, 1e-3 * worst, max_passes, target, slope)
+        for j in range(d):
+            target[j] -= weights[j]
+        dense_scores(Z, target, 0.0, work.move)
+        length = l1_step(work.scores, work.move, weights, target, objective, band)
+        is_stuck = length == 0.0
+        for j in range(d):
+            weights[j] += length * target[j]
+        for i in range(n):
+            work.scores[i] += length * work.move[i]
+        step, is_exact = step + 1, False

@@ -7,6 +7,8 @@ penalty: proximal Newton steps.  No step allocates or leaves compiled code, wher
 Rockafellar (1976), Mathematics of Operations Research 1(2); Li, Sun, Toh (2018), SIAM J. Optimization 28(1).
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hyperplan._core.status import Status
@@ -20,6 +22,29 @@ MAX_STEPS = 200  # Newton steps before the methods for larger data are asked
 FIRST_WIDTH = 0.5  # of the elastic zone, in units of the mean distance to the band at score 0
 STIFFEN = 4.0  # from one set of centers to the next
 MODEL_PASSES = 1000  # of coordinate descent on one quadratic model
+
+
+class Work(NamedTuple):
+    """Arrays that the kernels work in: one entry per row, then per column."""
+
+    scores: np.ndarray
+    move: np.ndarray
+    center: np.ndarray
+    amount: np.ndarray
+    stiff: np.ndarray
+    bound: np.ndarray
+    rows: np.ndarray
+    is_elastic: np.ndarray
+    hessian: np.ndarray
+    factor: np.ndarray
+    gradient: np.ndarray
+    direction: np.ndarray
+
+
+def work_space(n, d, stiff, bound):
+    """A `Work` at scores 0 and centers 0."""
+    per_row, squares, per_column = np.zeros((4, n)), np.zeros((2, d, d)), np.empty((2, d))
+    return Work(*per_row, stiff, bound, np.empty(n, np.int64), np.zeros(n, bool), *squares, *per_column)
 
 
 def is_small(design, power):
@@ -37,15 +62,17 @@ def solve_small(design, band, *, power, l1, target_gap, max_iter):
     if design.scale:
         Z[:, -1] = design.scale
     weights, pull = np.zeros(design.width), np.empty(design.n_rows)
-    steps = min(max_iter, MAX_STEPS)
-    if l1:
-        objective, gap, n_iter = small_l1(Z, band, target_gap, steps, MODEL_PASSES, weights, pull)
+    steps, (low, high, cost) = min(max_iter, MAX_STEPS), band
+    if power == 2:
+        stiff, bound = 2.0 * cost, np.full(design.n_rows, np.inf)
     else:
-        low, high, _ = band
         typical = np.maximum(np.maximum(low, -high), 0.0).mean()
-        objective, gap, n_iter = small_ridge(
-            Z, band, power, FIRST_WIDTH * typical, STIFFEN, target_gap, steps, weights, pull
-        )
+        stiff, bound = cost / (FIRST_WIDTH * typical), cost
+    work = work_space(design.n_rows, design.width, stiff, bound)
+    if l1:
+        objective, gap, n_iter = small_l1(Z, band, target_gap, steps, MODEL_PASSES, work, weights, pull)
+    else:
+        objective, gap, n_iter = small_ridge(Z, band, power, STIFFEN, target_gap, steps, work, weights, pull)
     if gap <= target_gap * objective:
         status = Status.CONVERGED
     else:
