@@ -83,9 +83,10 @@ class LinearSVC(LinearClassifierMixin, SparseCoefMixin, BaseEstimator):
     """Linear support vector classification with a duality certificate.
 
     Minimises ``1/2 |w|^2 + C sum_i loss(s_i f(x_i))`` (or ``|w|_1`` in place of the first term).  Squared hinge:
-    Newton's method on the rows inside the margin.  Hinge: an interior-point method.  Sparse or wide data: coordinate
-    descent on the dual of either.  The l1 penalty: proximal Newton steps on a working set.  The algorithm is chosen by
-    the shape of the data; it stops when the relative duality gap is at most `tol`.
+    Newton's method on the rows inside the margin.  Hinge: an augmented Lagrangian or an interior-point method.  Sparse
+    or wide data: coordinate descent on the dual of either.  The l1 penalty: proximal Newton steps on a working set,
+    coordinate descent with exact steps on the support, or an interior-point method.  The algorithm is chosen by the
+    shape of the data; it stops when the relative duality gap is at most `tol`.
 
     Parameters
     ----------
