@@ -106,7 +106,7 @@ class Rows:
         self.is_sparse = sp.issparse(X)
         self.n_stored = X.nnz if self.is_sparse else X.size
         self._csr = compressed(X) if self.is_sparse else None
-        plain = not self.is_sparse and X.dtype == np.float64 and 0 < self.width <= SMALL_WIDTH
+        plain = not self.is_sparse and X.dtype == np.float64 and 0 < self.width <= min(SMALL_WIDTH, self.n_rows)
         self.is_small = plain and self.n_rows * self.width**2 <= SMALL_WORK  # suits compiled loops
         per_row = max(1, self.n_stored // max(self.n_rows, 1))
         self.blocks = spans(self.n_rows, max(BLOCK_VALUES // per_row, -(-self.n_rows // MAX_BLOCKS), 1))
