@@ -210,9 +210,14 @@ def l1_descent(design, band, *, target_gap, max_iter, columns=None, start=None):
             if n_iter > max_iter or not state.support_step():
                 break
         n_iter = min(n_iter, max_iter)
-    weights = state.weights
-    state.move_to(columns.matrix.T @ weights)  # without what additions left behind
-    primal, gap = l1_gap(state.force, columns.matrix @ state.force, weights, state.loss, band)
+    before = state.weights.copy()
+    if gap <= target_gap * primal:
+        state.support_step()  # the last digits
+    for weights in (state.weights.copy(), before):
+        state.move_to(columns.matrix.T @ weights)  # without what additions left behind
+        primal, gap = l1_gap(state.force, columns.matrix @ state.force, weights, state.loss, band)
+        if gap <= target_gap * primal:
+            break
     if gap <= target_gap * primal:
         status = Status.CONVERGED
     elif not np.isfinite(gap):

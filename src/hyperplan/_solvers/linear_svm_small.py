@@ -21,6 +21,7 @@ SMALL_WORK = 10_000_000  # rows times squared columns up to which plain loops su
 MAX_STEPS = 200  # Newton steps before the methods for larger data are asked
 FIRST_WIDTH = 0.5  # of the elastic zone, in units of the mean distance to the band at score 0
 STIFFEN = 4.0  # from one set of centers to the next
+L1_SHARE = 1e-4  # of the target that the l1 penalty aims at
 MODEL_PASSES = 1000  # of coordinate descent on one quadratic model
 
 
@@ -70,7 +71,8 @@ def solve_small(design, band, *, power, l1, target_gap, max_iter):
         stiff, bound = cost / (FIRST_WIDTH * typical), cost
     work = work_space(design.n_rows, design.width, stiff, bound)
     if l1:
-        objective, gap, n_iter = small_l1(Z, band, target_gap, steps, MODEL_PASSES, work, weights, pull)
+        finest = max(L1_SHARE * target_gap, 1e-12)  # convergence is quadratic: digits are nearly free
+        objective, gap, n_iter = small_l1(Z, band, finest, steps, MODEL_PASSES, work, weights, pull)
     else:
         objective, gap, n_iter = small_ridge(Z, band, power, STIFFEN, target_gap, steps, work, weights, pull)
     if gap <= target_gap * objective:
