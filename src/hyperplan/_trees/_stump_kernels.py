@@ -12,7 +12,7 @@ import numpy as np
 from hyperplan._core.jit import kernel
 from hyperplan._trees._criterion_kernels import EPSILON, HEAD, IMPURITY, MOMENT, WEIGHT, clear_totals, impurity
 from hyperplan._trees._exact_grow_kernels import decrease, draw_order, write_node
-from hyperplan._trees._exact_scan_kernels import TIE
+from hyperplan._trees._exact_scan_kernels import ROUNDING, TIE
 
 SCORE, POSITION, N_FOUND = range(3)
 ROW = 0x7FFFFFFF
@@ -77,8 +77,8 @@ def scan_signed(order, first, last, signed, W, S, found):  # OUT: found
     while j < last:
         pair = min(2, last - j)
         a, b = order[j], order[j + pair - 1]
-        ta, wa, na, da, pa = 0.0, 0.0, -1.0, 1.0, -1
-        tb, wb, nb, db, pb = 0.0, 0.0, -1.0, 1.0, -1
+        ta, wa, na, da, sa, pa = 0.0, 0.0, -1.0, 1.0, -math.inf, -1
+        tb, wb, nb, db, sb, pb = 0.0, 0.0, -1.0, 1.0, -math.inf, -1
         for p in range(a.shape[0]):
             ra, rb = a[p], b[p]
             x, y = signed[ra & ROW], signed[rb & ROW]
@@ -89,13 +89,15 @@ def scan_signed(order, first, last, signed, W, S, found):  # OUT: found
             if ra >= 0:
                 den = wa * (W - wa)
                 if ta * ta * da > na * den and den > 0.0:
-                    na, da, pa = ta * ta, den, p + 1
+                    na, da, pa = ta * ta + ROUNDING * (ta * ta), den, p + 1
+                    sa = ta * ta / den
             if rb >= 0:
                 den = wb * (W - wb)
                 if tb * tb * db > nb * den and den > 0.0:
-                    nb, db, pb = tb * tb, den, p + 1
-        keep(found, j, na, da, pa)
-        keep(found, j + pair - 1, nb, db, pb)
+                    nb, db, pb = tb * tb + ROUNDING * (tb * tb), den, p + 1
+                    sb = tb * tb / den
+        found[j, SCORE], found[j, POSITION] = sa, pa
+        found[j + pair - 1, SCORE], found[j + pair - 1, POSITION] = sb, pb
         j += pair
 
 
@@ -106,8 +108,8 @@ def scan_terms(order, first, last, terms, W, found):  # OUT: found
     while j < last:
         pair = min(2, last - j)
         a, b = order[j], order[j + pair - 1]
-        ta, wa, na, da, pa = 0.0, 0.0, -1.0, 1.0, -1
-        tb, wb, nb, db, pb = 0.0, 0.0, -1.0, 1.0, -1
+        ta, wa, na, da, sa, pa = 0.0, 0.0, -1.0, 1.0, -math.inf, -1
+        tb, wb, nb, db, sb, pb = 0.0, 0.0, -1.0, 1.0, -math.inf, -1
         for p in range(a.shape[0]):
             ra, rb = a[p], b[p]
             x, y = terms[ra & ROW], terms[rb & ROW]
@@ -118,20 +120,16 @@ def scan_terms(order, first, last, terms, W, found):  # OUT: found
             if ra >= 0:
                 den = wa * (W - wa)
                 if ta * ta * da > na * den and den > 0.0:
-                    na, da, pa = ta * ta, den, p + 1
+                    na, da, pa = ta * ta + ROUNDING * (ta * ta), den, p + 1
+                    sa = ta * ta / den
             if rb >= 0:
                 den = wb * (W - wb)
                 if tb * tb * db > nb * den and den > 0.0:
-                    nb, db, pb = tb * tb, den, p + 1
-        keep(found, j, na, da, pa)
-        keep(found, j + pair - 1, nb, db, pb)
+                    nb, db, pb = tb * tb + ROUNDING * (tb * tb), den, p + 1
+                    sb = tb * tb / den
+        found[j, SCORE], found[j, POSITION] = sa, pa
+        found[j + pair - 1, SCORE], found[j + pair - 1, POSITION] = sb, pb
         j += pair
-
-
-@kernel
-def keep(found, j, num, den, p):  # OUT: found
-    found[j, SCORE] = num / den if p >= 0 else -math.inf
-    found[j, POSITION] = p
 
 
 @kernel
@@ -145,7 +143,7 @@ def scan_gini(order, first, last, codes, weight, tot, sides, found):  # OUT: sid
             left[c] = 0.0
             right[c] = tot[HEAD + c]
             terms_right += right[c] * right[c]
-        best_num, best_den, best_p = -math.inf, 1.0, -1
+        bar, best_den, score, best_p = -math.inf, 1.0, -math.inf, -1
         for p in range(rows.shape[0]):
             row = rows[p] & ROW
             w, c = weight[row], codes[row, 0]
@@ -158,9 +156,9 @@ def scan_gini(order, first, last, codes, weight, tot, sides, found):  # OUT: sid
                 continue
             wr = W - wl
             num, den = terms_left * wr + terms_right * wl, wl * wr
-            if num * best_den > best_num * den and wr > 0.0:
-                best_num, best_den, best_p = num, den, p + 1
-        keep(found, j, best_num, best_den, best_p)
+            if num * best_den > bar * den and wr > 0.0:
+                bar, best_den, score, best_p = num + ROUNDING * abs(num), den, num / den, p + 1
+        found[j, SCORE], found[j, POSITION] = score, best_p
 
 
 @kernel
@@ -176,7 +174,7 @@ def finish_stump(order, found, key, targets, rule, totals, ranks, nodes, is_left
     best, j = -math.inf, -1
     for feature in ranks[0]:
         if found[feature, SCORE] > best:
-            best, j = found[feature, SCORE], feature
+            best, j = found[feature, SCORE] + ROUNDING * abs(found[feature, SCORE]), feature
     is_left[:] = 1
     if j < 0 or root[IMPURITY] <= EPSILON:
         return 1

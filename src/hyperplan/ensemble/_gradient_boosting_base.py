@@ -166,7 +166,8 @@ class BaseGradientBoosting(BaseEstimator):
                 )
             trees = [[model.tree_ for model in stage] for stage in old]
             oob, improvement = getattr(self, "oob_scores_", None), getattr(self, "oob_improvement_", None)
-            history = History(trees, self.train_score_, oob, improvement)
+            seeds = [[model.random_state for model in stage] for stage in old]
+            history = History(trees, seeds, self.train_score_, oob, improvement)
             return {"init": self.init_, "raw": self._raw(X), "history": history, "rng": self._rng}
         init = self._first_model(described) if self.init is None else self.init
         if init is not self.init or init != "zero":
@@ -237,7 +238,7 @@ class BaseGradientBoosting(BaseEstimator):
         self.init_, self._rng, self._loss = start["init"], start["rng"], stages.loss
         self.n_trees_per_iteration_ = described["n_trees"]
         self.max_features_ = feature_count(self.max_features, n_features)
-        self.estimators_ = self._models(history.trees, n_features)
+        self.estimators_ = self._models(history, n_features)
         self.n_estimators_ = len(history.trees)
         self.train_score_ = np.array(history.train)
         for name in ("oob_scores_", "oob_improvement_", "oob_score_"):
@@ -248,17 +249,17 @@ class BaseGradientBoosting(BaseEstimator):
             self.oob_score_ = history.oob[-1]
         self._packed = self._pack()
 
-    def _models(self, trees, n_features):
+    def _models(self, history, n_features):
         """Tree objects of all stages; those of earlier stages stay the same objects."""
         old = getattr(self, "estimators_", np.empty((0, 0)))
-        models = np.empty((len(trees), len(trees[0])), dtype=object)
+        models = np.empty((len(history.trees), len(history.trees[0])), dtype=object)
         options = {name: getattr(self, name) for name in TREE_PARAMS}
-        for i, stage in enumerate(trees):
+        for i, stage in enumerate(history.trees):
             for j, tree in enumerate(stage):
                 if i < old.shape[0] and j < old.shape[1] and old[i, j].tree_ is tree:
                     models[i, j] = old[i, j]
                     continue
-                model = DecisionTreeRegressor(random_state=self._rng, **options)
+                model = DecisionTreeRegressor(random_state=history.seeds[i][j], **options)
                 model.n_features_in_, model.n_outputs_, model.max_features_ = n_features, 1, self.max_features_
                 model.tree_ = tree
                 models[i, j] = model

@@ -44,8 +44,9 @@ class Options(NamedTuple):
 class History:
     """Trees and losses stage by stage; a warm start goes on with those of the last fit."""
 
-    def __init__(self, trees=(), train=(), oob=None, improvement=None):
+    def __init__(self, trees=(), seeds=(), train=(), oob=None, improvement=None):
         self.trees = list(trees)  # one list of `Tree` per stage
+        self.seeds = list(seeds)  # one list of ints per stage
         self.train = list(train)
         self.oob = None if oob is None else list(oob)
         self.improvement = None if improvement is None else list(improvement)
@@ -90,6 +91,7 @@ class Stages:
                 before = self.loss.mean(rows.y, rows.raw, rows.weight, self.mask)[0]
         self.loss = self.loss.widened(rows.y, rows.raw, rows.weight)
         residual = self.loss.residuals(rows.y, rows.raw)
+        self.history.seeds.append([])
         trees = [self._tree(column, residual[column], weight) for column in range(residual.shape[0])]
         outside, inside = self.loss.mean(rows.y, rows.raw, rows.weight, self.mask)
         history.trees.append(trees)
@@ -107,7 +109,9 @@ class Stages:
         whole = self.unweighted and options.subsample == 1.0
         targets = real_targets(residual[:, None], weight=None if whole else weight)
         growth = options.growth._replace(min_weight_leaf=options.min_weight_fraction * weight.sum())
-        nodes = grow(self.presorted, targets, growth, seed=seed_from(self.random_state))
+        seed = seed_from(self.random_state)
+        self.history.seeds[-1].append(seed >> 31)  # what was drawn
+        nodes = grow(self.presorted, targets, growth, seed=seed)
         if options.ccp_alpha > 0.0:
             nodes = pruned(nodes, options.ccp_alpha)
         leaves = leaves_in(nodes, rows.X)
