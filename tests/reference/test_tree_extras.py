@@ -15,6 +15,7 @@ from hyperplan.tree import (
     add_surrogates,
     export_graphviz,
     export_text,
+    permutation_importance,
     rules,
 )
 
@@ -46,19 +47,23 @@ def entropy(counts):
 def test_id3_grows_quinlans_tree():
     model = MultiwayTreeClassifier(criterion="gain").fit(WEATHER, PLAYED)
     assert (model.predict(WEATHER) == PLAYED).all()
-    assert model.to_text(feature_names=NAMES) == (
-        "|--- outlook = overcast\n"
-        "|   |--- class: yes\n"
-        "|--- outlook = rain\n"
-        "|   |--- windy = false\n"
-        "|   |   |--- class: yes\n"
-        "|   |--- windy = true\n"
-        "|   |   |--- class: no\n"
-        "|--- outlook = sunny\n"
-        "|   |--- humidity = high\n"
-        "|   |   |--- class: no\n"
-        "|   |--- humidity = normal\n"
-        "|   |   |--- class: yes\n"
+    assert (
+        export_text(model, feature_names=NAMES)
+        == model.to_text(feature_names=NAMES)
+        == (
+            "|--- outlook = overcast\n"
+            "|   |--- class: yes\n"
+            "|--- outlook = rain\n"
+            "|   |--- windy = false\n"
+            "|   |   |--- class: yes\n"
+            "|   |--- windy = true\n"
+            "|   |   |--- class: no\n"
+            "|--- outlook = sunny\n"
+            "|   |--- humidity = high\n"
+            "|   |   |--- class: no\n"
+            "|   |--- humidity = normal\n"
+            "|   |   |--- class: yes\n"
+        )
     )
     assert model.get_n_leaves() == 5 and model.get_depth() == 2 and model.certificate_.holds
     # the gain of outlook at the root is 0.2467 bits of the 0.9403 there are (Quinlan 1986)
@@ -353,3 +358,194 @@ def test_surrogates_help_when_values_go_missing_at_prediction():
     assert model.score(holes, y[1000:]) > plain.score(holes, y[1000:]) + 0.05
     with pytest.raises(TypeError, match="Multiway"):
         add_surrogates(MultiwayTreeClassifier().fit(X[:50], y[:50]), X[:50])
+
+
+def best_set(codes, y, impurity):
+    """Least weighted impurity over all divisions of the categories into two non-empty sets."""
+    present = np.unique(codes)
+    found = np.inf
+    for size in range(1, len(present) // 2 + 1):
+        for left in itertools.combinations(present, size):
+            inside = np.isin(codes, left)
+            found = min(found, inside.sum() * impurity(y[inside]) + (~inside).sum() * impurity(y[~inside]))
+    return found / len(y)
+
+
+def gini(y):
+    shares = np.unique(y, return_counts=True)[1] / len(y)
+    return 1 - (shares**2).sum()
+
+
+def half_deviance(y):
+    return np.mean(np.where(y > 0, y * np.log(np.where(y > 0, y, 1) / y.mean()), 0.0))
+
+
+def after_split(tree):
+    share = tree.weighted_n_node_samples[1:3] / tree.weighted_n_node_samples[0]
+    return float(share @ tree.impurity[1:3])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_categories_are_divided_in_the_best_of_all_ways(seed):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 8, size=90)
+    X = codes[:, None].astype(float)
+    effect = rng.normal(size=8)[codes]
+    y = (effect + rng.normal(size=90) > 0).astype(int)
+    options = {"max_depth": 1, "categorical_features": [0]}
+    for criterion, impurity in (("gini", gini), ("entropy", lambda y: entropy(np.unique(y, return_counts=True)[1]))):
+        tree = DecisionTreeClassifier(criterion=criterion, **options).fit(X, y).tree_
+        assert after_split(tree) == pytest.approx(best_set(codes, y, impurity), abs=1e-12)
+    numbers = effect + rng.normal(size=90)
+    tree = DecisionTreeRegressor(**options).fit(X, numbers).tree_
+    assert after_split(tree) == pytest.approx(best_set(codes, numbers, np.var), abs=1e-12)
+    counts = rng.poisson(np.exp(effect)) + 0.1  # a set without any count could not be a leaf
+    tree = DecisionTreeRegressor(criterion="poisson", **options).fit(X, counts).tree_
+    assert after_split(tree) == pytest.approx(best_set(codes, counts, half_deviance), abs=1e-9)
+
+
+def test_categories_with_several_classes_come_close_to_the_best():
+    gaps = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        codes = rng.integers(0, 8, size=200)
+        shares = rng.dirichlet(np.ones(4), size=8)
+        y = np.array([rng.choice(4, p=shares[c]) for c in codes])
+        tree = DecisionTreeClassifier(max_depth=1, categorical_features=[0]).fit(codes[:, None], y).tree_
+        before, best = gini(y), best_set(codes, y, gini)
+        gaps.append((after_split(tree) - best) / (before - best))
+    # the principal component is a heuristic: on average it finds nearly all of the decrease there is
+    assert min(gaps) >= -1e-9 and np.mean(gaps) < 0.1
+
+
+def test_categories_as_words_with_names_rules_and_importances():
+    pd = pytest.importorskip("pandas")
+    colours = ["red", "blue", "green", "blue", "red", "green", "white", "white"]
+    frame = pd.DataFrame({"colour": pd.Categorical(colours), "size": [1.0, 5, 2, 6, 3, 4, 8, 7]})
+    y = [1, 0, 0, 0, 1, 0, 1, 1]
+    for wanted in ("from_dtype", ["colour"], [0], [True, False]):
+        model = DecisionTreeClassifier(categorical_features=wanted, random_state=0).fit(frame, y)
+        assert (model.predict(frame) == y).all() and model.get_n_leaves() == 2
+    assert list(model.feature_names_in_) == ["colour", "size"]
+    assert list(model.categories_[0]) == ["blue", "green", "red", "white"] and model.categories_[1] is None
+    assert model.tree_.left_categories(0) == ["blue", "green"]
+    assert export_text(model).splitlines()[0] == "|--- colour in {blue, green}"
+    assert any("if colour in {blue, green} then 0" in rule for rule in rules(model))
+    assert "colour in {blue, green}" in export_graphviz(model, feature_names=["colour", "size"])
+    np.testing.assert_array_equal(model.feature_importances_, [1.0, 0.0])
+    assert model.certificate_.holds
+
+
+def test_unseen_categories_go_to_the_larger_child_and_missing_ones_where_training_says():
+    X = np.array([["a"]] * 3 + [["b"]] * 2 + [[None]] * 2, dtype=object)
+    y = np.array([0.0, 0, 0, 5, 5, 5, 5])
+    model = DecisionTreeRegressor(categorical_features="from_dtype").fit(X, y)
+    np.testing.assert_array_equal(model.predict([["a"], ["b"], [None], ["z"]]), [0.0, 5.0, 5.0, 5.0])
+    no_hole = DecisionTreeRegressor(categorical_features=[0]).fit(X[:5], y[:5])
+    np.testing.assert_array_equal(no_hole.predict([["a"], ["b"], [None], ["z"]]), [0.0, 5.0, 0.0, 0.0])
+
+
+def test_300_categories_in_one_column():
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 300, size=6000)
+    high = rng.permutation(300) < 120
+    X = np.column_stack([codes + 1000.0, rng.normal(size=6000)])
+    y = high[codes] * 2.0 + X[:, 1]
+    model = DecisionTreeRegressor(max_depth=1, categorical_features=[0]).fit(X, y)
+    assert {int(c - 1000) for c in model.tree_.left_categories(0)} == set(np.flatnonzero(~high))
+    assert model.tree_.threshold[0] == (~high).sum() and model.tree_.categories.shape[1] == 5
+    assert model.predict([[5000.0, 0.0]])[0] == model.predict([[1000.0 + np.flatnonzero(~high)[0], 0.0]])[0]
+    deep = DecisionTreeClassifier(categorical_features=[0]).fit(X, high[codes])
+    assert deep.get_n_leaves() == 2 and deep.score(X, high[codes]) == 1.0
+    three = DecisionTreeClassifier(categorical_features=[0], random_state=0).fit(X, codes % 3)
+    assert three.score(X, codes % 3) == 1.0
+
+
+@pytest.mark.parametrize("criterion", ["squared_error", "absolute_error", "poisson"])
+def test_categorical_growth_options_agree(criterion):
+    """Best-first without a limit, depth-first, weights as copies, threads: the same partition of the rows."""
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.integers(0, 12, size=300), rng.normal(size=300), rng.integers(0, 5, size=300)])
+    X[rng.random(300) < 0.1, 0] = np.nan
+    y = rng.normal(size=12)[np.nan_to_num(X[:, 0]).astype(int)] + X[:, 1] + rng.normal(size=300)
+    y = np.exp(y) if criterion == "poisson" else y
+    options = {"criterion": criterion, "categorical_features": [0, 2], "min_samples_leaf": 5, "random_state": 0}
+    deep = DecisionTreeRegressor(**options).fit(X, y)
+    wide = DecisionTreeRegressor(max_leaf_nodes=1000, **options).fit(X, y)
+    np.testing.assert_allclose(deep.predict(X), wide.predict(X), rtol=1e-12)
+    leaves = deep.apply(X)
+    inner = deep.tree_.children_left >= 0
+    np.testing.assert_array_equal(
+        np.bincount(leaves, minlength=deep.tree_.node_count)[~inner], deep.tree_.n_node_samples[~inner]
+    )
+    assert deep.decision_path(X)[np.arange(300), leaves].sum() == 300
+    pruned = DecisionTreeRegressor(ccp_alpha=0.05, **options).fit(X, y)
+    assert pruned.get_n_leaves() < deep.get_n_leaves()
+    assert np.isfinite(pruned.predict(X)).all()
+    assert DecisionTreeRegressor(splitter="random", **options).fit(X, y).score(X, y) > 0.2
+
+
+def test_categorical_trees_in_threads(monkeypatch):
+    from hyperplan._trees import exact_threads
+
+    rng = np.random.default_rng(2)
+    X = np.column_stack([rng.integers(0, 40, size=2000), rng.normal(size=2000), rng.integers(0, 5, size=2000)])
+    y = ((X[:, 0] % 7 < 3) ^ (X[:, 2] > 2) ^ (X[:, 1] > 1.5)).astype(int)
+    options = {"categorical_features": [0, 2], "random_state": 0}
+    whole = DecisionTreeClassifier(**options).fit(X, y)
+    monkeypatch.setattr(exact_threads, "BIG_NODE", 600)
+    with thread_limit(2):
+        parts = DecisionTreeClassifier(**options).fit(X, y)
+    assert whole.tree_ == parts.tree_ and whole.score(X, y) == 1.0
+
+
+def test_numbers_as_categories_are_never_worse_than_thresholds():
+    rng = np.random.default_rng(3)
+    X = rng.integers(0, 10, size=(200, 1)).astype(float)
+    y = np.sin(3 * X[:, 0]) + 0.1 * rng.normal(size=200)
+    sets = DecisionTreeRegressor(max_depth=2, categorical_features=[0]).fit(X, y)
+    assert sets.score(X, y) > DecisionTreeRegressor(max_depth=2).fit(X, y).score(X, y) + 0.1
+    ten = DecisionTreeRegressor(categorical_features=[0]).fit(X, y)
+    np.testing.assert_allclose(ten.predict(X), DecisionTreeRegressor().fit(X, y).predict(X), rtol=1e-12)
+
+
+def test_categorical_refusals():
+    X, y = [["a", 1.0], ["b", 2.0]], [0, 1]
+    with pytest.raises(ValueError, match="monotonic_cst must be 0"):
+        DecisionTreeClassifier(categorical_features=[0], monotonic_cst=[1, 0]).fit(X, y)
+    with pytest.raises(ValueError, match="surrogates are for columns of numbers"):
+        DecisionTreeClassifier(categorical_features=[0], surrogates=2).fit(X, y)
+    with pytest.raises(ValueError, match="mask of shape"):
+        DecisionTreeClassifier(categorical_features=[True]).fit(X, y)
+    with pytest.raises(ValueError, match="features"):
+        DecisionTreeClassifier(categorical_features=[0]).fit(X, y).predict([["a"]])
+
+
+def test_surrogates_as_a_parameter():
+    plain = DecisionTreeRegressor(max_depth=1).fit(TWINS, SIDES)
+    model = DecisionTreeRegressor(max_depth=1, surrogates=2).fit(TWINS, SIDES)
+    assert model.tree_.stand_ins(0) == add_surrogates(plain, TWINS, n_surrogates=2).tree_.stand_ins(0)
+    assert model.predict([[np.nan, 9.0, 9.0, 0.0]])[0] == 1.0
+
+
+def test_permutation_importance_skips_what_is_never_asked():
+    from sklearn.inspection import permutation_importance as reference
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 6))
+    y = X[:, 0] + 0.5 * X[:, 3] + 0.1 * rng.normal(size=400)
+    model = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X, y)
+    found = permutation_importance(model, X, y, n_repeats=20, random_state=0)
+    expected = reference(model, X, y, n_repeats=20, random_state=0)
+    # two samples of 20 shuffles each: five standard errors of their difference
+    spread = np.sqrt((found.importances_std**2 + expected.importances_std**2) / 20)
+    assert (np.abs(found.importances_mean - expected.importances_mean) <= 5 * spread).all()
+    unused = np.setdiff1d(np.arange(6), model.tree_.feature)
+    assert unused.size and (found.importances[unused] == 0.0).all()
+    slanted_model = ObliqueTreeRegressor(directions="ridge", max_depth=1).fit(X, y)
+    assert (permutation_importance(slanted_model, X, y, random_state=0).importances_mean[[0, 3]] > 0.05).all()
+    played = MultiwayTreeClassifier(criterion="gain", max_depth=1).fit(WEATHER, PLAYED)
+    only = permutation_importance(played, WEATHER, PLAYED, n_repeats=10, random_state=0).importances_mean
+    assert only[0] > 0 and (only[1:] == 0).all()
+    with pytest.raises(ValueError, match="n_repeats"):
+        permutation_importance(model, X, y, n_repeats=0)

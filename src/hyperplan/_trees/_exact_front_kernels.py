@@ -77,8 +77,8 @@ def grow_best_first(columns, targets, rule, max_leaves, front, nodes, work, prog
         span, j, cand = front.span[i], front.feature[i], front.cand[i]
         start, end, depth = span[START], span[END], span[DEPTH]
         n_left = divide(columns, j, start, end, targets, rule, front.tot[i], cand, work)
+        write_split(nodes, i, j, cand, columns, start, end, rule, work)
         partition(columns, 0, columns.pairs.shape[0], start, end, work.goes_left, work.spill)
-        write_split(nodes, i, j, cand)
         nodes.children_left[i], nodes.children_right[i] = n_nodes, n_nodes + 1
         middle, key = start + n_left, front.key[i]
         left_key, right_key = child_key(key, True, work.state), child_key(key, False, work.state)

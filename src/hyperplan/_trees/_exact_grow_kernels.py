@@ -11,6 +11,7 @@ import numpy as np
 
 from hyperplan._core._rng_kernels import next_below, next_uint64
 from hyperplan._core.jit import kernel
+from hyperplan._trees._categorical_kernels import order_categories, write_set
 from hyperplan._trees._criterion_kernels import (
     ABSOLUTE,
     EPSILON,
@@ -107,6 +108,11 @@ def scan_features(columns, first, last, until, span, targets, rule, tot, work): 
     Returns where it stopped and how many of the features are not constant.
     """
     start, end = span
+    if rule.twin.shape[0] > 0:
+        for i in range(first, until):
+            j = work.order[i]
+            if rule.twin[j] >= 0:
+                order_categories(columns, j, rule.twin[j], start, end, targets, work)
     if rule.kind == MEAN and not rule.random:
         y = targets.real.reshape(targets.real.size)
         mins = (rule.min_leaf, rule.min_weight)
@@ -306,10 +312,14 @@ def write_node(nodes, i, tot, n_rows, targets, rule):  # OUT: nodes
 
 
 @kernel
-def write_split(nodes, i, feature, cand):  # OUT: nodes
+def write_split(nodes, i, feature, cand, columns, start, end, rule, work):  # OUT: nodes
+    """Record a split, before its rows are moved; for categories the threshold is how many of them go left."""
     nodes.feature[i] = feature
     nodes.threshold[i] = cand[THRESHOLD]
     nodes.missing_go_to_left[i] = cand[MISSING_LEFT] > 0.0
+    if rule.twin.shape[0] > 0 and rule.twin[feature] >= 0:
+        words = nodes.categories[i]
+        nodes.threshold[i] = write_set(columns, rule.twin[feature], start, end, work.goes_left, words)
 
 
 @kernel
@@ -379,7 +389,7 @@ def grow_depth_first(columns, targets, rule, stack, nodes, work, progress):  # O
                 nodes.children_right[parent] = i
         key = work.key[0]
         if find_split(columns, start, end, depth, targets, rule, tot, work):
-            write_split(nodes, i, work.found[0], work.best)
+            write_split(nodes, i, work.found[0], work.best, columns, start, end, rule, work)
             middle = start + work.found[1]
             left_final = is_final(rule, work.left_tot, middle - start, depth + 1)
             right_final = is_final(rule, work.right_tot, end - middle, depth + 1)

@@ -84,12 +84,17 @@ def _flip_negative(bits):
     return bits ^ ((bits >> 31) & 0x7FFFFFFF)
 
 
-def _tree_columns(presorted, targets, own) -> Columns:
-    """A tree's own pairs: without rows of weight zero, with rows by target for the absolute error."""
+def _tree_columns(presorted, targets, own, n_values) -> Columns:
+    """A tree's own pairs: without rows of weight zero, with rows by target for the absolute error.
+
+    Categorical columns come a second time at the end (see `_categorical_kernels`).
+    """
     pairs = presorted.pairs
     if scan_kind(targets) == MEDIAN:
         by_target = np.argsort(targets.real, axis=0, kind="stable").T.astype(np.int64)
         pairs, own = np.concatenate([pairs, by_target]), True
+    if n_values is not None:
+        pairs, own = np.concatenate([pairs, presorted.pairs[n_values > 0]]), True
     keep = targets.weight != 0.0
     if keep.all():  # also without weights
         pairs = pairs if own else pairs.copy()
@@ -126,7 +131,7 @@ def grow(presorted, targets, growth=None, *, seed=0, own=False, n_jobs=None) -> 
         Depth first, left before right; in order of creation with `max_leaf_nodes`.
     """
     growth = growth or Growth()
-    columns = _tree_columns(presorted, targets, own)
+    columns = _tree_columns(presorted, targets, own, growth.n_values)
     rule = rule_of(growth, targets, presorted.missing)
     n = columns.pairs.shape[1]
     work = workspace(targets, rule, n)
@@ -149,7 +154,7 @@ def _best_first(columns, targets, rule, growth, root, key, work) -> Nodes:
         cand=np.empty((limit, N_CANDIDATE)),
         heap=np.empty(limit, dtype=np.int64),
     )
-    nodes = empty_nodes(limit, targets.width - 5)
+    nodes = empty_nodes(limit, targets.width - 5, rule.n_words)
     push(front, 0, 0, columns.pairs.shape[1], 0, -1, 0, key, root)
     progress = np.zeros(3, dtype=np.int64)
     leaves = int(min(growth.max_leaf_nodes, math.ceil(limit / 2)))

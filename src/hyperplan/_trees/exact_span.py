@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hyperplan._trees._criterion_kernels import HEAD
 from hyperplan._trees._exact_grow_kernels import N_SPAN, grow_depth_first, push
 from hyperplan._trees._exact_scan_kernels import N_CANDIDATE
 from hyperplan._trees.criteria import MEAN, MEDIAN, scan_kind
@@ -47,6 +48,7 @@ class Growth(NamedTuple):
     max_leaf_nodes: int = 0  # 0: depth first, without a limit
     random: bool = False  # one random threshold per feature instead of the best
     monotone: np.ndarray | None = None  # -1, 0 or 1 per feature
+    n_values: np.ndarray | None = None  # categories per feature, 0 for numbers
 
 
 class Rule(NamedTuple):
@@ -54,6 +56,8 @@ class Rule(NamedTuple):
 
     monotone: np.ndarray
     missing: np.ndarray
+    twin: np.ndarray  # auxiliary column of each categorical feature, -1 for numbers; empty without any
+    n_words: int  # of the sets of categories
     criterion: int
     kind: int
     random: bool
@@ -88,6 +92,10 @@ class Work(NamedTuple):
     tree: np.ndarray
     errors: np.ndarray
     medians: np.ndarray
+    runs: np.ndarray
+    run_keys: np.ndarray
+    run_means: np.ndarray
+    axis: np.ndarray
 
 
 class Stack(NamedTuple):
@@ -119,14 +127,27 @@ def labelled(targets):
     return scan_kind(targets) == MEAN and targets.codes.shape[0] > 0 and targets.weight.shape[0] == 0
 
 
+def twins(growth, targets, n_features):
+    """Auxiliary columns of the categorical features: they come last, after those of the absolute error."""
+    if growth.n_values is None:
+        return np.zeros(0, dtype=np.int64)
+    found, some = np.full(n_features, -1, dtype=np.int64), np.flatnonzero(growth.n_values)
+    first = n_features + (targets.n_classes.shape[0] if scan_kind(targets) == MEDIAN else 0)
+    found[some] = first + np.arange(some.shape[0])
+    return found
+
+
 def rule_of(growth, targets, missing) -> Rule:
     """Constants of the kernels."""
     n_features = missing.shape[0]
     total = float(targets.weight.sum()) if targets.weight.shape[0] else float(targets.n_rows)
     none = np.zeros(0, dtype=np.int8)
+    most = 0 if growth.n_values is None else int(growth.n_values.max())
     return Rule(
         monotone=none if growth.monotone is None else np.asarray(growth.monotone, dtype=np.int8),
         missing=missing,
+        twin=twins(growth, targets, n_features),
+        n_words=most // 64 + 1 if most else 0,
         criterion=targets.criterion,
         kind=scan_kind(targets),
         random=bool(growth.random),
@@ -146,6 +167,7 @@ def workspace(targets, rule, n_node_rows) -> Work:
     """Scratch memory for nodes of up to `n_node_rows` rows."""
     width, d = targets.width, rule.n_features
     m = n_node_rows if rule.kind == MEDIAN else 0
+    n_runs = min(64 * rule.n_words, n_node_rows) + 1 if rule.n_words else 0
     vectors = np.empty((5, width))
     return Work(
         goes_left=np.zeros(targets.n_rows, dtype=np.uint8),
@@ -165,6 +187,10 @@ def workspace(targets, rule, n_node_rows) -> Work:
         tree=np.empty((m + 1, 2)),
         errors=np.empty((2, m)),
         medians=np.empty((2, m)),
+        runs=np.empty((3, n_runs), dtype=np.int64),
+        run_keys=np.empty((2, n_runs)),
+        run_means=np.empty((n_runs, width - HEAD)),
+        axis=np.empty((2, width - HEAD)),
     )
 
 
@@ -188,7 +214,7 @@ def grow_span(columns, targets, rule, growth, place, tot, key, work) -> Nodes:
     """The subtree of the rows at positions ``[start, end)``; ``place = (start, end, depth)``."""
     start, end, depth = place
     limit = most_nodes(growth._replace(max_depth=growth.max_depth - depth), end - start)
-    nodes = empty_nodes(min(limit, FIRST_CAPACITY), targets.width - 5)
+    nodes = empty_nodes(min(limit, FIRST_CAPACITY), targets.width - HEAD, rule.n_words)
     stack = empty_stack(64, targets.width)
     push(stack, 0, start, end, depth, -1, 0, key, tot)
     progress = np.array([1, 0, depth])

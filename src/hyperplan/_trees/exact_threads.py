@@ -82,7 +82,7 @@ class _Crew:
 def grow_in_threads(columns, targets, rule, growth, root, key, work, n_jobs):
     """Nodes of the whole tree, depth first."""
     crew = _Crew(columns, targets, rule, work, n_jobs)
-    large = empty_nodes(64, root.shape[0] - 5)
+    large = empty_nodes(64, root.shape[0] - 5, rule.n_words)
     pending = [_Place(0, columns.pairs.shape[1], 0, key, root, -1, False)]
     n_large, family, small = 0, [], []
     while pending:
@@ -109,7 +109,7 @@ def _split(crew, large, i, place):
     best = crew.search(start, end, place.tot)
     if best < 0 or not accept(crew.columns, best, start, end, crew.targets, rule, place.tot, work):
         return []
-    write_split(large, i, work.found[0], work.best)
+    write_split(large, i, work.found[0], work.best, crew.columns, start, end, rule, work)
     crew.partition(start, end)
     middle = start + int(work.found[1])
     left_key, right_key = (np.uint64(child_key(place.key, left, work.state)) for left in (True, False))

@@ -15,7 +15,10 @@ ROWS_PER_TASK = 8192
 
 
 class Nodes(NamedTuple):
-    """One entry per node; `value` has shape (n_nodes, n_outputs * max_n_classes)."""
+    """One entry per node; `value` has shape (n_nodes, n_outputs * max_n_classes).
+
+    `categories` has no columns (or is empty) without categorical features; else its bits are the codes that go left.
+    """
 
     children_left: np.ndarray
     children_right: np.ndarray
@@ -26,10 +29,11 @@ class Nodes(NamedTuple):
     n_node_samples: np.ndarray
     weighted_n_node_samples: np.ndarray
     value: np.ndarray
+    categories: np.ndarray = np.zeros((0, 0), dtype=np.uint64)
 
 
-def empty_nodes(capacity, width) -> Nodes:
-    """Room for `capacity` nodes whose values have `width` numbers."""
+def empty_nodes(capacity, width, words=0) -> Nodes:
+    """Room for `capacity` nodes whose values have `width` numbers and whose category sets have `words` of 64 bits."""
     ints = [np.empty(capacity, dtype=np.int64) for _ in range(4)]
     reals = [np.empty(capacity) for _ in range(3)]
     return Nodes(
@@ -42,13 +46,14 @@ def empty_nodes(capacity, width) -> Nodes:
         n_node_samples=ints[3],
         weighted_n_node_samples=reals[2],
         value=np.zeros((capacity, width)),
+        categories=np.zeros((capacity, words), dtype=np.uint64),
     )
 
 
 def resized(nodes, capacity) -> Nodes:
     """The first nodes copied to arrays of another length."""
     kept = min(capacity, nodes.feature.shape[0])
-    target = empty_nodes(capacity, nodes.value.shape[1])
+    target = empty_nodes(capacity, nodes.value.shape[1], nodes.categories.shape[1])
     for old, new in zip(nodes, target):
         new[:kept] = old[:kept]
     return target
@@ -56,7 +61,7 @@ def resized(nodes, capacity) -> Nodes:
 
 def joined(blocks, offsets, n_nodes) -> Nodes:
     """Blocks of nodes with children numbered within the block, as one tree; block b starts at ``offsets[b]``."""
-    target = empty_nodes(n_nodes, blocks[0].value.shape[1])
+    target = empty_nodes(n_nodes, blocks[0].value.shape[1], blocks[0].categories.shape[1])
     for block, offset in zip(blocks, offsets):
         part = slice(offset, offset + block.feature.shape[0])
         for old, new in zip(block, target):

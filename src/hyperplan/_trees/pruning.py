@@ -56,7 +56,7 @@ def pruned(nodes, alpha) -> Nodes:
         if not is_leaf[node]:
             pending.append((int(nodes.children_right[node]), number, right))
             pending.append((int(nodes.children_left[node]), number, left))
-    kept = Nodes(*(array[order] for array in nodes))
+    kept = Nodes(*(array[order] if array.shape[0] else array for array in nodes))
     ends = np.asarray(left) < 0
     kept.feature[ends], kept.threshold[ends], kept.missing_go_to_left[ends] = -2, -2.0, 0
     return kept._replace(

@@ -20,6 +20,7 @@ from hyperplan._base import (
     compute_sample_weight,
 )
 from hyperplan._trees.criteria import CLASSIFICATION, REGRESSION, class_targets, real_targets
+from hyperplan.tree._class_labels import cost_matrix, encoded
 from hyperplan.tree._decision_tree_base import COMMON_PARAMS, BaseDecisionTree, Prepared
 
 COST_CRITERIA = ("gini", "misclassification")
@@ -27,32 +28,6 @@ FRIEDMAN = (
     'Value `"friedman_mse"` for `criterion` is deprecated and will be removed in 1.11. It maps to `"squared_error"` as '
     'both were always equivalent. Use `criterion="squared_error"` to remove this warning.'
 )
-
-
-def encoded(y):
-    """Sorted classes of each output, and codes of shape (n, n_outputs)."""
-    pairs = [np.unique(y[:, k], return_inverse=True) for k in range(y.shape[1])]
-    return [classes for classes, _ in pairs], np.column_stack([codes.ravel() for _, codes in pairs])
-
-
-def cost_matrix(class_cost, classes):
-    """``cost[i, j]``: price of answering j where i is true, from a dict, a vector (price of missing i) or a matrix.
-
-    >>> cost_matrix({"sick": 5.0}, ["healthy", "sick"]).tolist()
-    [[0.0, 1.0], [5.0, 0.0]]
-    """
-    n = len(classes)
-    if isinstance(class_cost, dict):
-        class_cost = [class_cost.get(label, 1.0) for label in classes]
-    cost = np.asarray(class_cost, dtype=np.float64)
-    if cost.shape == (n,):
-        cost = np.repeat(cost[:, None], n, axis=1) * (1.0 - np.eye(n))
-    if cost.shape != (n, n) or not np.isfinite(cost).all() or (cost < 0).any():
-        raise ValueError(
-            f"class_cost must give non-negative prices for {n} classes: a dict, {n} numbers or an {n} x {n} matrix, "
-            f"got an array of shape {cost.shape}"
-        )
-    return cost
 
 
 class DecisionTreeClassifier(ClassifierMixin, BaseDecisionTree):
@@ -99,6 +74,12 @@ class DecisionTreeClassifier(ClassifierMixin, BaseDecisionTree):
         Price of an error: by true class (dict or vector), or as a matrix ``cost[true, answered]``.  It enters the
         impurity ("gini" and "misclassification") and `predict`, which gives the cheapest answer; `predict_proba` keeps
         the shares.
+    categorical_features : "from_dtype", array-like of bool, int or str, or None, default=None
+        Columns of categories (any values): a mask, indices, names, or those with strings or of a categorical type.
+        They are split into two sets of categories, and need no encoding.
+    surrogates : int, default=0
+        Most stand-ins of a split, asked where its column is missing at prediction: thresholds of other columns that
+        send most training rows the same way (`add_surrogates`).
 
     Attributes
     ----------
@@ -114,6 +95,8 @@ class DecisionTreeClassifier(ClassifierMixin, BaseDecisionTree):
         Their names, when X had names.
     n_outputs_ : int
         Number of outputs.
+    categories_ : list or None
+        Sorted values of each categorical column, None for columns of numbers; None without categorical columns.
     tree_ : Tree
         The nodes as arrays.
     feature_importances_ : ndarray of shape (n_features,)
@@ -127,6 +110,11 @@ class DecisionTreeClassifier(ClassifierMixin, BaseDecisionTree):
     Values are compared as float32.  Missing values (NaN) go to the side that lowers the impurity more; where a node saw
     none in training, to the larger child.  A sparse X is accepted; its sorted columns take 8 bytes per entry, zeros
     included.
+
+    Categories are ordered by the share of the second class in the node and cut in two, which finds the best of all sets
+    for two classes and a concave impurity (Breiman et al. 1984).  With more classes they are ordered along the
+    first principal component of their class shares (Coppersmith, Hong, Hosking 1999), which is not always the best.  A
+    category that a node never saw in training goes to the larger child.
 
     References
     ----------
@@ -167,6 +155,8 @@ class DecisionTreeClassifier(ClassifierMixin, BaseDecisionTree):
         ccp_alpha=0.0,
         monotonic_cst=None,
         class_cost=None,
+        categorical_features=None,
+        surrogates=0,
     ):
         self.criterion = criterion
         self.splitter = splitter
@@ -182,6 +172,8 @@ class DecisionTreeClassifier(ClassifierMixin, BaseDecisionTree):
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
         self.class_cost = class_cost
+        self.categorical_features = categorical_features
+        self.surrogates = surrogates
 
     def fit(self, X, y, sample_weight=None, check_input=True):
         """Grow the tree.
@@ -348,6 +340,12 @@ class DecisionTreeRegressor(RegressorMixin, BaseDecisionTree):
         Price of a leaf in cost-complexity pruning: the smallest tree with the least ``impurity + ccp_alpha * leaves``.
     monotonic_cst : array-like of shape (n_features,) or None, default=None
         1: predictions may only rise with the feature, -1: only fall, 0: no constraint.
+    categorical_features : "from_dtype", array-like of bool, int or str, or None, default=None
+        Columns of categories (any values): a mask, indices, names, or those with strings or of a categorical type.
+        They are split into two sets of categories, and need no encoding.
+    surrogates : int, default=0
+        Most stand-ins of a split, asked where its column is missing at prediction: thresholds of other columns that
+        send most training rows the same way (`add_surrogates`).
 
     Attributes
     ----------
@@ -359,6 +357,8 @@ class DecisionTreeRegressor(RegressorMixin, BaseDecisionTree):
         Their names, when X had names.
     n_outputs_ : int
         Number of outputs.
+    categories_ : list or None
+        Sorted values of each categorical column, None for columns of numbers; None without categorical columns.
     tree_ : Tree
         The nodes as arrays.
     feature_importances_ : ndarray of shape (n_features,)
@@ -371,6 +371,11 @@ class DecisionTreeRegressor(RegressorMixin, BaseDecisionTree):
     Values are compared as float32.  Missing values (NaN) go to the side that lowers the criterion more; where a node
     saw none in training, to the larger child.  A sparse X is accepted; its sorted columns take 8 bytes per entry, zeros
     included.
+
+    Categories are ordered by their mean target in the node and cut in two, which finds the best of all sets for the
+    squared error and for Poisson (Breiman et al. 1984), and a good one for the absolute error; with several
+    outputs they are ordered along the first principal component of their means.  A category that a node never saw in
+    training goes to the larger child.
 
     References
     ----------
@@ -401,6 +406,8 @@ class DecisionTreeRegressor(RegressorMixin, BaseDecisionTree):
         min_impurity_decrease=0.0,
         ccp_alpha=0.0,
         monotonic_cst=None,
+        categorical_features=None,
+        surrogates=0,
     ):
         if isinstance(criterion, str) and criterion == "friedman_mse":
             criterion = "squared_error"
@@ -417,6 +424,8 @@ class DecisionTreeRegressor(RegressorMixin, BaseDecisionTree):
         self.min_impurity_decrease = min_impurity_decrease
         self.ccp_alpha = ccp_alpha
         self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
+        self.surrogates = surrogates
 
     def fit(self, X, y, sample_weight=None, check_input=True):
         """Grow the tree.

@@ -41,7 +41,10 @@ from hyperplan._trees.exact import Growth, grow, presort
 from hyperplan._trees.exact_span import MAX_INT
 from hyperplan._trees.nodes import impurity_decreases
 from hyperplan._trees.pruning import pruned, pruning_path
+from hyperplan.tree._categorical import CATEGORICAL_FEATURES, Table, read_table
+from hyperplan.tree._categorical_tree import CategoricalTree, table_of
 from hyperplan.tree._decision_tree_record import Tree
+from hyperplan.tree._surrogates import SurrogateTree, find_surrogates
 
 
 def fraction(*, closed):
@@ -67,6 +70,8 @@ COMMON_PARAMS = {
     "min_impurity_decrease": Real(ge=0),
     "ccp_alpha": Real(ge=0),
     "monotonic_cst": OneOf(ArrayLike, Null),
+    "categorical_features": CATEGORICAL_FEATURES,
+    "surrogates": Int(ge=0),
 }
 FEATURE_COUNTS = {"sqrt": math.sqrt, "log2": math.log2}
 
@@ -119,19 +124,21 @@ class BaseDecisionTree(MultiOutputMixin, BaseEstimator):
 
     __metadata_request__fit = {"check_input": UNUSED}
     __metadata_request__predict = {"check_input": UNUSED}
+    categorical_features, surrogates = None, 0
 
     def _fit(self, X, y, sample_weight, check_input):
         # 1 parameters
         check_params(self)
         seed = seed_from(self.random_state)
         # 2 data
-        X, y = checked_table(self, X, y) if check_input else (X, np.asarray(y))
+        X, y, table = table_of(self, X, y)
+        X, y = checked_table(self, X, y) if check_input and table is None else (X, np.asarray(y))
         y = y.reshape(-1, 1) if y.ndim == 1 else np.atleast_2d(y)
         self._check_target(y)
         if y.shape[0] != X.shape[0]:
             raise ValueError(f"Number of labels={y.shape[0]} does not match number of samples={X.shape[0]}")
         prepared = self._prepare(y, check_weight(sample_weight, X, allow_negative=True))
-        growth = self._growth(X, prepared)
+        growth = self._growth(X, prepared)._replace(n_values=None if table is None else table.n_values)
         # 3 maths
         nodes = grow(presort(as_columns(X)), prepared.targets, growth, seed=seed, own=True)
         if self.ccp_alpha > 0:
@@ -142,8 +149,21 @@ class BaseDecisionTree(MultiOutputMixin, BaseEstimator):
         self.n_features_in_ = X.shape[1]
         self.n_outputs_ = y.shape[1]
         self.max_features_ = growth.max_features
-        self.tree_ = Tree(nodes, X.shape[1], prepared.targets.n_classes)
+        self.categories_ = None if table is None else table.categories
+        self.tree_ = self._record(nodes, X, prepared.targets, table)
         return self
+
+    def _record(self, nodes, X, targets, table):
+        """The nodes as users see them, with what replaces missing values."""
+        if table is not None:
+            if self.surrogates:
+                raise ValueError("surrogates are for columns of numbers: leave categorical_features or surrogates out")
+            return CategoricalTree(nodes, X.shape[1], targets.n_classes, table)
+        tree = Tree(nodes, X.shape[1], targets.n_classes)
+        if not self.surrogates or sp.issparse(X):  # a sparse matrix has no missing values
+            return tree
+        weight = targets.weight if targets.weight.shape[0] else None
+        return SurrogateTree(tree, find_surrogates(nodes, X, weight, self.surrogates))
 
     def _growth(self, X, prepared) -> Growth:
         n, d = X.shape
@@ -180,6 +200,8 @@ class BaseDecisionTree(MultiOutputMixin, BaseEstimator):
 
     def _checked_rows(self, X, check_input):
         check_is_fitted(self)
+        if getattr(self, "categories_", None) is not None:
+            return read_table(self, X, Table(self.categories_)).astype(np.float32)
         if not check_input:
             if X.shape[1] != self.n_features_in_:
                 raise ValueError(

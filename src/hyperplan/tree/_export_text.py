@@ -48,6 +48,9 @@ def export_text(
     for name, value, least in (("max_depth", max_depth, 0), ("spacing", spacing, 1), ("decimals", decimals, 0)):
         if not isinstance(value, numbers.Integral) or value < least:
             raise ValueError(f"{name} must be an integer >= {least}, got {value!r}")
+    if hasattr(decision_tree, "to_text"):  # more than two branches
+        options = {"max_depth": max_depth, "spacing": spacing, "decimals": decimals, "show_weights": show_weights}
+        return decision_tree.to_text(feature_names=feature_names, class_names=class_names, **options)
     names = column_names(decision_tree, feature_names)
     classes = _class_names(decision_tree, class_names)
     tree = decision_tree.tree_
