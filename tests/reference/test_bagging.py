@@ -139,6 +139,21 @@ def test_trees_that_share_a_sort_equal_trees_fitted_alone(table, tree, options):
         np.testing.assert_array_equal(answers(alone, selected), answers(member, selected))
 
 
+@pytest.mark.parametrize("option", [{"surrogates": 1}, {"categorical_features": [0]}])
+def test_trees_with_categories_or_surrogates_keep_their_own_fit(table, option):
+    X, y = table[0].copy(), table[2]
+    X[:, 0] = np.digitize(X[:, 0], [-1.0, 0.0, 1.0])
+    if not option.keys() <= DecisionTreeRegressor().get_params().keys():
+        pytest.skip("trees do not have this option")
+    tree = DecisionTreeRegressor(max_depth=4, **option)
+    model = BaggingRegressor(tree, n_estimators=3, random_state=0).fit(X, y)
+    for member, rows in zip(model.estimators_, model.estimators_samples_):
+        alone = clone(tree).set_params(random_state=member.random_state)
+        alone.fit(X, y, sample_weight=np.bincount(rows, minlength=160))
+        np.testing.assert_array_equal(alone.predict(X), member.predict(X))
+    assert np.isfinite(model.predict(X)).all()
+
+
 def test_subclasses_of_trees_keep_their_own_fit(table):
     X, y, _ = table
 

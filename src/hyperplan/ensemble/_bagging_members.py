@@ -46,8 +46,12 @@ class Member(NamedTuple):
 
 
 def is_tree(estimator) -> bool:
-    """Whether the estimator is a tree of this package (a subclass may do anything, and does not count)."""
-    return type(estimator) in TREES
+    """Whether the estimator is a tree of this package on columns of numbers.
+
+    A subclass may do anything, and does not count; trees with categories or surrogates need more than sorted columns.
+    """
+    plain = getattr(estimator, "categorical_features", None) is None and not getattr(estimator, "surrogates", 0)
+    return type(estimator) in TREES and plain
 
 
 def fit_members(training, seeds, n_jobs, report):
@@ -95,7 +99,8 @@ def _tree_fit(training):
         growth = model._growth(np.broadcast_to(np.float32(0), (y.shape[0], n_columns)), prepared)
         nodes = grow(own, prepared.targets, growth, seed=seed_from(model.random_state))
         nodes = pruned(nodes, model.ccp_alpha) if model.ccp_alpha > 0 else nodes
-        fitted = {"n_features_in_": n_columns, "n_outputs_": y.shape[1], "max_features_": growth.max_features}
+        fitted = {"categories_": None} if hasattr(model, "categorical_features") else {}
+        fitted |= {"n_features_in_": n_columns, "n_outputs_": y.shape[1], "max_features_": growth.max_features}
         for name, value in {**prepared.attributes, **fitted}.items():
             setattr(model, name, value)
         model.tree_ = Tree(nodes, n_columns, prepared.targets.n_classes)
