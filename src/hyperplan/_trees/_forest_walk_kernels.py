@@ -1,8 +1,9 @@
 """Rows through all trees of a forest.  X is float32 in C order, one row per observation.
 
 ``table`` holds one node per row: threshold (float32 bits, read through ``cut``, another view of the same memory),
-feature (bit 30: missing values go right), left and right child.  A leaf is its own child and its feature is 0; the row
-of ``values`` that belongs to node i is ``leaf[i]``.  Four rows walk side by side, which hides the wait for memory.
+feature (bit 30: missing values go right; -1: leaf), left and right child.  The row of ``values`` that belongs to leaf i
+is ``table[i, LEFT]``.  Sixteen rows walk side by side, which hides the wait for memory; whichever arrives makes room
+for the next.
 """
 
 import numpy as np
@@ -12,11 +13,12 @@ from hyperplan._core.jit import kernel
 THRESHOLD, FEATURE, LEFT = range(3)
 MISSING_RIGHT = 30
 FEATURE_MASK = (1 << 30) - 1
+LANES = 16
 
 
 @kernel
-def step(X, i, node, table, cut):
-    f = table[node, FEATURE]
+def child(X, i, f, node, table, cut):
+    """Child of an inner node with feature word f that row i goes to."""
     x = X[i, f & FEATURE_MASK]
     right = np.int64(x > cut[node, THRESHOLD]) | (np.int64(x != x) & np.int64(f >> MISSING_RIGHT))
     return np.int64(table[node, LEFT + right])
@@ -25,23 +27,36 @@ def step(X, i, node, table, cut):
 @kernel
 def leaf_of(X, i, root, table, cut):
     node = root
-    after = step(X, i, node, table, cut)
-    while after != node:
-        node = after
-        after = step(X, i, node, table, cut)
+    f = table[node, FEATURE]
+    while f >= 0:
+        node = child(X, i, f, node, table, cut)
+        f = table[node, FEATURE]
     return node
 
 
 @kernel
-def four_leaves(X, i, root, table, cut):
-    """Leaves of rows i .. i + 3."""
-    a, b, c, d = root, root, root, root
-    while True:
-        na, nb = step(X, i, a, table, cut), step(X, i + 1, b, table, cut)
-        nc, nd = step(X, i + 2, c, table, cut), step(X, i + 3, d, table, cut)
-        if na == a and nb == b and nc == c and nd == d:
-            return a, b, c, d
-        a, b, c, d = na, nb, nc, nd
+def walk_tree(X, root, table, cut, nodes, rows, found):  # OUT: nodes, rows, found: the leaf of each row
+    n = X.shape[0]
+    active = min(LANES, n)
+    for k in range(active):
+        nodes[k], rows[k] = root, k
+    following = active
+    while active > 0:
+        k = 0
+        while k < active:
+            node = nodes[k]
+            f = table[node, FEATURE]
+            if f >= 0:
+                nodes[k] = child(X, rows[k], f, node, table, cut)
+                k += 1
+                continue
+            found[rows[k]] = node
+            if following < n:
+                nodes[k], rows[k] = root, following
+                following += 1
+            else:
+                active -= 1
+                nodes[k], rows[k] = nodes[active], rows[active]
 
 
 @kernel
@@ -51,30 +66,23 @@ def add_values(out, i, values, k):  # OUT: out
 
 
 @kernel
-def add_trees(X, table, cut, leaf, values, roots, out):  # OUT: out, the sums over all trees
+def add_trees(X, table, cut, values, roots, out):  # OUT: out, the sums over all trees
     n = X.shape[0]
+    nodes, rows, found = np.empty(LANES, dtype=np.int64), np.empty(LANES, dtype=np.int64), np.empty(n, dtype=np.int64)
     for t in range(roots.shape[0]):
-        root = roots[t]
-        for i in range(0, n - 3, 4):
-            a, b, c, d = four_leaves(X, i, root, table, cut)
-            add_values(out, i, values, leaf[a])
-            add_values(out, i + 1, values, leaf[b])
-            add_values(out, i + 2, values, leaf[c])
-            add_values(out, i + 3, values, leaf[d])
-        for i in range(n - n % 4, n):
-            add_values(out, i, values, leaf[leaf_of(X, i, root, table, cut)])
+        walk_tree(X, roots[t], table, cut, nodes, rows, found)
+        for i in range(n):
+            add_values(out, i, values, table[found[i], LEFT])
 
 
 @kernel
 def leaves_of_trees(X, table, cut, roots, out):  # OUT: out, node numbers within each tree
     n = X.shape[0]
+    nodes, rows, found = np.empty(LANES, dtype=np.int64), np.empty(LANES, dtype=np.int64), np.empty(n, dtype=np.int64)
     for t in range(roots.shape[0]):
-        root = roots[t]
-        for i in range(0, n - 3, 4):
-            a, b, c, d = four_leaves(X, i, root, table, cut)
-            out[i, t], out[i + 1, t], out[i + 2, t], out[i + 3, t] = a - root, b - root, c - root, d - root
-        for i in range(n - n % 4, n):
-            out[i, t] = leaf_of(X, i, root, table, cut) - root
+        walk_tree(X, roots[t], table, cut, nodes, rows, found)
+        for i in range(n):
+            out[i, t] = found[i] - roots[t]
 
 
 @kernel
@@ -97,7 +105,7 @@ def row_loss(sums, count, target, n_classes):
 
 
 @kernel
-def add_out_of_bag(X, outside, y, n_classes, table, cut, leaf, values, roots, out, count, curve):  # OUT: last three
+def add_out_of_bag(X, outside, y, n_classes, table, cut, values, roots, out, count, curve):  # OUT: last three
     """Sums over the trees that did not see a row, how many these are, and the loss after each tree.
 
     ``outside[t, i]``: tree t did not see row i; ``curve[t] = (loss, rows)`` summed over the rows with an answer.
@@ -105,7 +113,7 @@ def add_out_of_bag(X, outside, y, n_classes, table, cut, leaf, values, roots, ou
     for t in range(roots.shape[0]):
         for i in range(X.shape[0]):
             if outside[t, i]:
-                add_values(out, i, values, leaf[leaf_of(X, i, roots[t], table, cut)])
+                add_values(out, i, values, table[leaf_of(X, i, roots[t], table, cut), LEFT])
                 count[i] += 1
             if count[i] > 0:
                 curve[t, 0] += row_loss(out[i], count[i], y[i], n_classes)

@@ -11,7 +11,7 @@ import numpy as np
 
 from hyperplan._core.parallel import spans, thread_map
 from hyperplan._trees import _forest_quantile_kernels as k
-from hyperplan._trees.forest_walk import leaves
+from hyperplan._trees.forest_walk import leaf_numbers
 
 ROWS_PER_TASK = 256
 
@@ -30,7 +30,7 @@ def members_of(walk, X, y, weights, n_jobs=None) -> Members:
     order = np.argsort(y, kind="stable")
     rank = np.empty(y.shape[0], dtype=np.int64)
     rank[order] = np.arange(y.shape[0])
-    reached = walk.leaf[leaves(walk, X, n_jobs) + walk.roots]
+    reached = leaf_numbers(walk, X, n_jobs)
 
     def sort_tree(t):
         weight, n_leaves = np.asarray(weights(t), dtype=np.float64), walk.first_leaf[t + 1] - walk.first_leaf[t]
@@ -51,7 +51,7 @@ def quantiles(walk, members, X, levels, n_jobs=None) -> np.ndarray:
     out = np.empty((X.shape[0], levels.shape[0]))
 
     def task(part):
-        reached = walk.leaf[leaves(walk, X[part]) + walk.roots].astype(np.int64)
+        reached = leaf_numbers(walk, X[part]).astype(np.int64)
         room = int((members.first[reached + 1] - members.first[reached]).sum(axis=1).max(initial=0))
         keys, spare = np.empty((2, room), dtype=np.uint64)
         scratch = (keys, spare, np.empty(256, dtype=np.int64), np.empty(room))

@@ -8,14 +8,16 @@ import scipy.sparse as sp
 from hyperplan._core.parallel import spans, thread_map
 from hyperplan._trees import _forest_walk_kernels as k
 
-ROWS_PER_TASK = 2048
+ROWS_PER_TASK = 8192
+ROWS_PER_BLOCK = 32_768  # rows that walk through a tree together, while it is in the cache
+TREE_PARTS = 8  # parts of the forest, added up one after another whoever walks them
+FEW_WALKS = 20_000  # rows times trees not worth a second thread
 
 
 class Walk(NamedTuple):
     """The trees one after another; see `_forest_walk_kernels`."""
 
     table: np.ndarray
-    leaf: np.ndarray
     values: np.ndarray
     roots: np.ndarray
     first_leaf: np.ndarray
@@ -26,43 +28,40 @@ class Walk(NamedTuple):
 
 
 def tree_table(nodes):
-    """Table, leaf numbers and leaf values of one tree."""
-    n = nodes.feature.shape[0]
+    """Table and leaf values of one tree."""
     inner = nodes.children_left >= 0
-    own = np.arange(n, dtype=np.int32)
-    table = np.empty((n, 4), dtype=np.int32)
+    table = np.empty((nodes.feature.shape[0], 4), dtype=np.int32)
     cut = table.view(np.float32)
     with np.errstate(over="ignore"):
         cut[:, k.THRESHOLD] = nodes.threshold
     above = cut[:, k.THRESHOLD] > nodes.threshold  # a float32 x is <= threshold if it is <= the float32 below it
     cut[above, k.THRESHOLD] = np.nextafter(cut[above, k.THRESHOLD], np.float32(-np.inf))
     missing_right = np.where(nodes.missing_go_to_left != 0, 0, 1 << k.MISSING_RIGHT)
-    table[:, k.FEATURE] = np.where(inner, nodes.feature | missing_right, 0)
-    table[:, k.LEFT] = np.where(inner, nodes.children_left, own)
-    table[:, k.LEFT + 1] = np.where(inner, nodes.children_right, own)
-    leaf = np.cumsum(~inner, dtype=np.int32) - 1
-    return table, leaf, nodes.value[~inner]
+    table[:, k.FEATURE] = np.where(inner, nodes.feature | missing_right, -1)
+    table[:, k.LEFT] = np.where(inner, nodes.children_left, np.cumsum(~inner) - 1)
+    table[:, k.LEFT + 1] = nodes.children_right
+    return table, nodes.value[~inner]
 
 
 def joined_walk(parts) -> Walk:
     """The trees' tables as one, with children numbered throughout."""
-    n_nodes = [table.shape[0] for table, _, _ in parts]
-    n_leaves = [values.shape[0] for _, _, values in parts]
+    n_nodes = [table.shape[0] for table, _ in parts]
+    n_leaves = [values.shape[0] for _, values in parts]
     roots = np.concatenate([[0], np.cumsum(n_nodes)]).astype(np.int64)
     first = np.concatenate([[0], np.cumsum(n_leaves)]).astype(np.int64)
     table = np.empty((int(roots[-1]), 4), dtype=np.int32)
-    leaf = np.empty(int(roots[-1]), dtype=np.int32)
-    values = np.empty((int(first[-1]), parts[0][2].shape[1]))
+    values = np.empty((int(first[-1]), parts[0][1].shape[1]))
 
     def task(t):
-        part = slice(roots[t], roots[t + 1])
-        table[part] = parts[t][0]
-        table[part, k.LEFT :] += np.int32(roots[t])
-        np.add(parts[t][1], np.int32(first[t]), out=leaf[part])
-        values[first[t] : first[t + 1]] = parts[t][2]
+        part = table[roots[t] : roots[t + 1]]
+        part[:] = parts[t][0]
+        leaf = part[:, k.FEATURE] < 0
+        part[:, k.LEFT] += np.where(leaf, first[t], roots[t]).astype(np.int32)
+        part[:, k.LEFT + 1] += np.int32(roots[t])
+        values[first[t] : first[t + 1]] = parts[t][1]
 
     thread_map(task, range(len(parts)))
-    return Walk(table, leaf, values, roots[:-1], first)
+    return Walk(table, values, roots[:-1], first)
 
 
 def _dense(X, part):
@@ -72,21 +71,31 @@ def _dense(X, part):
 
 def mean_values(walk, X, n_jobs=None) -> np.ndarray:
     """Mean over the trees of the values of the leaves that rows (float32 array or CSR) reach."""
-    out = np.zeros((X.shape[0], walk.values.shape[1]))
-    arrays = (walk.table, walk.cut, walk.leaf, walk.values, walk.roots)
+    n, n_trees = X.shape[0], walk.roots.shape[0]
+    out = np.zeros((n, walk.values.shape[1]))
+    parts = spans(n_trees, -(-n_trees // TREE_PARTS))
+    for block in spans(n, ROWS_PER_BLOCK):
+        rows, arrays = _dense(X, block), (walk.table, walk.cut, walk.values)
 
-    def task(part):
-        k.add_trees(_dense(X, part), *arrays, out[part])
-        out[part] /= walk.roots.shape[0]
+        def task(part, rows=rows, arrays=arrays):
+            total = np.zeros((rows.shape[0], walk.values.shape[1]))
+            k.add_trees(rows, *arrays, walk.roots[part], total)
+            return total
 
-    thread_map(task, spans(X.shape[0], ROWS_PER_TASK), n_jobs)
+        for total in thread_map(task, parts, 1 if n * n_trees < FEW_WALKS else n_jobs):
+            out[block] += total
+    out /= n_trees
     return out
 
 
 def tree_values(walk, X) -> np.ndarray:
     """Leaf values of every tree: shape (n_rows, n_trees, width)."""
-    nodes = leaves(walk, X) + walk.roots
-    return walk.values[walk.leaf[nodes]]
+    return walk.values[leaf_numbers(walk, X)]
+
+
+def leaf_numbers(walk, X, n_jobs=None) -> np.ndarray:
+    """Leaf of each row in each tree, numbered through the forest: rows of `values`."""
+    return walk.table[leaves(walk, X, n_jobs) + walk.roots, k.LEFT]
 
 
 def leaves(walk, X, n_jobs=None) -> np.ndarray:
@@ -134,7 +143,7 @@ def out_of_bag(walk, X, y, n_classes, outside, n_jobs=None) -> OutOfBag:
     n = X.shape[0]
     sums, count = np.zeros((n, walk.values.shape[1])), np.zeros(n, dtype=np.int64)
     y = np.ascontiguousarray(y, dtype=np.float64)
-    arrays = (walk.table, walk.cut, walk.leaf, walk.values, walk.roots)
+    arrays = (walk.table, walk.cut, walk.values, walk.roots)
 
     def task(part):
         curve = np.zeros((walk.roots.shape[0], 2))

@@ -25,6 +25,7 @@ from hyperplan._base import (
     MultiOutputMixin,
     Null,
     OneOf,
+    Seed,
     check_design,
     check_is_fitted,
     check_params,
@@ -41,9 +42,22 @@ from hyperplan.ensemble._forest_grow import Draw, Engine, Setting, draw_size
 from hyperplan.tree._decision_tree_base import COMMON_PARAMS, feature_count, refuse_infinite, row_count
 from hyperplan.tree._decision_tree_record import Tree
 
+TREE_PARAMS = (
+    "criterion",
+    "max_depth",
+    "min_samples_split",
+    "min_samples_leaf",
+    "min_weight_fraction_leaf",
+    "max_features",
+    "max_leaf_nodes",
+    "min_impurity_decrease",
+    "ccp_alpha",
+    "monotonic_cst",
+)
 CERTIFIED_ROWS = 256  # rows that the variance of the trees is measured on
 FOREST_PARAMS = {
-    **{name: rule for name, rule in COMMON_PARAMS.items() if name != "splitter"},
+    **{name: rule for name, rule in COMMON_PARAMS.items() if name in TREE_PARAMS},
+    "random_state": Seed,
     "n_estimators": Int(ge=1),
     "bootstrap": Bool,
     "oob_score": OneOf(Bool, Is(callable, "a callable")),
@@ -60,18 +74,6 @@ FOREST_PARAMS = {
     ),
 }
 SPLITTER = Choice("auto", "exact", "histogram")
-TREE_PARAMS = (
-    "criterion",
-    "max_depth",
-    "min_samples_split",
-    "min_samples_leaf",
-    "min_weight_fraction_leaf",
-    "max_features",
-    "max_leaf_nodes",
-    "min_impurity_decrease",
-    "ccp_alpha",
-    "monotonic_cst",
-)
 
 
 class BaseForest(MultiOutputMixin, BaseEstimator):
