@@ -55,14 +55,25 @@ class Stumps:
         d, n = self.presorted.pairs.shape
         self.order = np.empty((d, n), dtype=np.int32)
         views = columns_of(self.presorted.pairs)
-        thread_map(lambda part: rows_by_value(views.values[part], views.rows[part], self.order[part]), self._parts())
+        self._spans = spans(d, max(-(-d // TASKS), -(-ENTRIES_PER_TASK // max(n, 1))))
+        self._last_rule = None
+        self._run(lambda part: rows_by_value(views.values[part], views.rows[part], self.order[part]))
         self._found = np.empty((d, N_FOUND))
         self._ranks = (np.empty(d, dtype=np.int64), np.empty(1, dtype=np.uint64))
         self._terms = np.empty((n, 2))
 
-    def _parts(self):
-        d, n = self.order.shape if hasattr(self, "order") else self.presorted.pairs.shape
-        return spans(d, max(-(-d // TASKS), -(-ENTRIES_PER_TASK // max(n, 1))))
+    def _run(self, task):
+        """`task` on all parts of the columns; a single part, on small data, needs no thread pool."""
+        if len(self._spans) == 1:
+            task(self._spans[0])
+        else:
+            thread_map(task, self._spans, self.n_jobs)
+
+    def _rule(self, targets, total):
+        """Constants for the kernels; from stump to stump only the total weight changes."""
+        if self._last_rule is None or self._last_rule.criterion != targets.criterion:
+            self._last_rule = rule_of(ONE_SPLIT, targets, self.presorted.missing)
+        return self._last_rule._replace(total_weight=total)
 
     def grow(self, targets, seed=0):
         """Nodes of the best stump (one node if none helps), and for each row whether it is on the left.
@@ -73,9 +84,9 @@ class Stumps:
             return self._grow_general(targets, seed)
         totals = np.zeros((3, targets.width))
         root_sums(self.order[0], targets, totals[0])
-        thread_map(self._scan(targets, totals[0]), self._parts(), self.n_jobs)
+        self._run(self._scan(targets, totals[0]))
         nodes, is_left = empty_nodes(3, targets.width - 5), np.empty(self.order.shape[1], dtype=np.uint8)
-        rule = rule_of(ONE_SPLIT, targets, self.presorted.missing)
+        rule = self._rule(targets, totals[0, 0])
         fixed = (self.order, self._found, np.uint64(seed), targets, rule, totals, self._ranks)
         n_nodes = finish_stump(*fixed, nodes, is_left)
         if n_nodes == 1:

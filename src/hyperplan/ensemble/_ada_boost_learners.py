@@ -7,7 +7,7 @@ probabilities) and `numbers` (a regression).  Each returns the fitted model and 
 import numpy as np
 import scipy.sparse as sp
 
-from hyperplan._base import has_fit_parameter, is_classifier, seed_from
+from hyperplan._base import has_fit_parameter, is_classifier
 from hyperplan._trees.criteria import class_targets, real_targets, with_weight
 from hyperplan._trees.stumps import Stumps
 from hyperplan.ensemble._ada_boost_base import MAX_SEED, fresh_copy
@@ -111,7 +111,7 @@ class StumpLearner:
             weight = np.bincount(rows, minlength=weight.shape[0]).astype(np.float64)
         elif self.sampling.trim > 0.0:
             weight = np.where(self.sampling.kept(weight), weight, 0.0)
-        nodes, is_left = self.stumps.grow(with_weight(targets, weight), seed_from(seed))
+        nodes, is_left = self.stumps.grow(with_weight(targets, weight), seed)
         return nodes, is_left, seed
 
     def _by_row(self, nodes, is_left, of_node):

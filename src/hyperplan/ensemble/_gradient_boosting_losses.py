@@ -18,9 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit, logit
 
-from hyperplan._core.parallel import spans, thread_map
+from hyperplan._core.parallel import spans
 from hyperplan._math.links import softmax
 from hyperplan.ensemble import _gradient_boosting_kernels as k
+from hyperplan.ensemble._gradient_boosting_walk import in_parts
 
 ROWS = 16_384  # rows of one task
 CODES = {
@@ -54,7 +55,7 @@ class BoostingLoss(NamedTuple):
     def residuals(self, y, raw):
         """Minus the slopes; raw and result have shape (n_trees_per_stage, n_rows)."""
         out = np.empty_like(raw)
-        thread_map(
+        in_parts(
             lambda s: k.residuals(self.code, self.parameter, y, raw, s.start, s.stop, out), spans(y.shape[0], ROWS)
         )
         return out
@@ -69,7 +70,7 @@ class BoostingLoss(NamedTuple):
             part = parts[j]
             k.loss_sums(self.code, self.parameter, y, raw, weight, inside, part.start, part.stop, sums[j])
 
-        thread_map(task, range(len(parts)))
+        in_parts(task, range(len(parts)))
         total = sums.sum(axis=0)
         with np.errstate(invalid="ignore", divide="ignore"):
             return self.reported * total[:, 0] / total[:, 1]

@@ -57,5 +57,13 @@ def walk(packed, X, raw, first=0, last=None, n_jobs=None):
         block = rows[part].toarray() if sparse else np.ascontiguousarray(rows[part])
         add_trees(block, packed, first, last, raw[part])
 
-    thread_map(task, spans(X.shape[0], ROWS_PER_TASK), n_jobs)
+    in_parts(task, spans(X.shape[0], ROWS_PER_TASK), n_jobs)
     return raw
+
+
+def in_parts(task, parts, n_jobs=None):
+    """`task` on all parts, in threads; a single part, on small data, needs no thread pool.  Tasks use no BLAS."""
+    if len(parts) == 1:
+        task(parts[0])
+    else:
+        thread_map(task, parts, n_jobs)
