@@ -14,6 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from hyperplan._base import Certificate
 
 RANDOM_ORDER = "visits rows in a random order: a repeated row is visited at other moments than a weighted one"
+DRAWN = "draws rows at random: a repeated row is drawn more often than a weighted one"
 RESPLIT = "chooses its penalty on folds, and repeating rows moves the folds"
 NOT_AS_COPIES = {
     "SGDClassifier": RANDOM_ORDER,
@@ -25,15 +26,18 @@ NOT_AS_COPIES = {
     "LogisticRegressionCV": RESPLIT,
     "RidgeCV": "leaves one row out, and with copies the other copies stay",
     "RidgeClassifierCV": "leaves one row out, and with copies the other copies stay",
-    "AdaBoostRegressor": "draws rows by weight, and copies move the draws",
+    "AdaBoostRegressor": DRAWN,
+    "BaggingClassifier": DRAWN,
+    "BaggingRegressor": DRAWN,
+    "RandomForestClassifier": DRAWN,
+    "RandomForestRegressor": DRAWN,
 }
 
 # Estimators excused from a check of scikit-learn's, each with a written reason.
 WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
 DIRECT = "a direct solver makes no iterations, and n_iter_ is None as scikit-learn documents it"
 EXCUSED: dict[str, dict[str, str]] = {
-    "AdaBoostRegressor": dict.fromkeys(WEIGHTS, NOT_AS_COPIES["AdaBoostRegressor"]),
-    **{name: dict.fromkeys(WEIGHTS, RANDOM_ORDER) for name in NOT_AS_COPIES if NOT_AS_COPIES[name] is RANDOM_ORDER},
+    **{name: dict.fromkeys(WEIGHTS, why) for name, why in NOT_AS_COPIES.items() if why in (RANDOM_ORDER, DRAWN)},
     "Ridge": {"check_non_transformer_estimators_n_iter": DIRECT},
     "RidgeClassifier": {"check_non_transformer_estimators_n_iter": DIRECT},
     "LogisticRegressionCV": {"check_sparsify_coefficients": "the check has too few rows per class for five folds"},
