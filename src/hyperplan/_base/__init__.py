@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from sklearn.dummy import DummyClassifier, DummyRegressor
     from sklearn.metrics import accuracy_score, check_scoring, get_scorer, get_scorer_names, r2_score
     from sklearn.model_selection import GridSearchCV, check_cv, train_test_split
+    from sklearn.utils.random import sample_without_replacement
 
 __all__ = [name for name in dir() if not name.startswith("_") and name not in ("TYPE_CHECKING", "lazy_names")]
 __getattr__, __dir__, _later = lazy_names(__name__)

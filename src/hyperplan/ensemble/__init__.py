@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from hyperplan.ensemble._ada_boost_regressor import AdaBoostRegressor
     from hyperplan.ensemble._bagging_classifier import BaggingClassifier
     from hyperplan.ensemble._bagging_regressor import BaggingRegressor
+    from hyperplan.ensemble._explain import shap_values
+    from hyperplan.ensemble._explain_permutation import permutation_importance
     from hyperplan.ensemble._forest_classifier import ExtraTreesClassifier, RandomForestClassifier
     from hyperplan.ensemble._forest_regressor import ExtraTreesRegressor, RandomForestRegressor
     from hyperplan.ensemble._gradient_boosting_classifier import GradientBoostingClassifier
