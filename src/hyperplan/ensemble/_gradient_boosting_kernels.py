@@ -173,16 +173,12 @@ def add_leaf_values(leaves, value, factor, start, stop, raw):  # OUT: raw
 
 @kernel
 def add_trees(X, trees, first, last, raw):  # OUT: raw, shape (n_rows, n_columns)
-    """Add the leaf of each row in trees [first, last): ``amount`` of the leaf to its ``column``."""
+    """Add the leaf of each row in trees [first, last): ``amount`` of the leaf to its ``column``.  No missing values."""
     left, right, feature, threshold = trees.left, trees.right, trees.feature, trees.threshold
     for t in range(first, last):
         root = trees.roots[t]
         for i in range(X.shape[0]):
             node = root
             while left[node] >= 0:
-                x = X[i, feature[node]]
-                if math.isnan(x):
-                    node = left[node] if trees.missing_left[node] else right[node]
-                else:
-                    node = left[node] if x <= threshold[node] else right[node]
+                node = left[node] if X[i, feature[node]] <= threshold[node] else right[node]
             raw[i, trees.column[node]] += trees.amount[node]

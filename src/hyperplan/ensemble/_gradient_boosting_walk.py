@@ -18,8 +18,7 @@ class PackedTrees(NamedTuple):
     left: np.ndarray
     right: np.ndarray
     feature: np.ndarray
-    threshold: np.ndarray
-    missing_left: np.ndarray
+    threshold: np.ndarray  # the largest float32 that is not above the tree's
     column: np.ndarray
     amount: np.ndarray
     roots: np.ndarray
@@ -39,12 +38,17 @@ def pack(trees, columns, amounts) -> PackedTrees:
         left=children("children_left"),
         right=children("children_right"),
         feature=np.concatenate([tree.feature for tree in trees]).astype(np.int32),
-        threshold=np.concatenate([tree.threshold for tree in trees]),
-        missing_left=np.concatenate([tree.missing_go_to_left for tree in trees]).astype(np.uint8),
+        threshold=_rounded_down(np.concatenate([tree.threshold for tree in trees])),
         column=np.concatenate(columns).astype(np.int32),
         amount=np.concatenate(amounts).astype(np.float64),
         roots=roots,
     )
+
+
+def _rounded_down(threshold):
+    """Float32 numbers that separate float32 values exactly as the float64 ones do."""
+    rounded = threshold.astype(np.float32)
+    return np.where(rounded > threshold, np.nextafter(rounded, np.float32(-np.inf)), rounded)
 
 
 def walk(packed, X, raw, first=0, last=None, n_jobs=None):
