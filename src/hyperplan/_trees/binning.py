@@ -95,24 +95,28 @@ def quantile_edges(values, max_bins, weight=None) -> np.ndarray:
         wrong = ~(np.isfinite(edges) & (edges < distinct[1:]))
         edges = np.where(wrong, distinct[:-1], edges)  # neighbours too far apart, or too close, for a midpoint
     else:
-        edges = _averaged_quantiles(ordered, cumulated, np.arange(1, max_bins) / max_bins)
+        edges = _averaged_quantiles(ordered, cumulated, np.linspace(0, 100, max_bins + 1)[1:-1] / 100)
     return np.unique(np.clip(edges, -LARGEST_EDGE, LARGEST_EDGE))
 
 
 def _averaged_quantiles(ordered, cumulated, levels):
-    """Inverse of the empirical distribution function, averaged where it is flat."""
+    """Inverse of the empirical distribution function, averaged where it is flat.
+
+    The arithmetic is that of NumPy's "averaged_inverted_cdf" and of scikit-learn's weighted percentiles to the last
+    bit: whether a level meets a step of the function exactly is a matter of rounding, and bins should not differ.
+    """
     n = ordered.shape[0]
     if cumulated is None:
-        position = levels * n
-        low = np.ceil(position - 1e-9).astype(np.intp) - 1
-        flat = np.abs(position - np.rint(position)) < 1e-9
+        position = n * levels - 1
+        low = np.floor(position).astype(np.intp)
+        flat = position == low
+        low += ~flat
     else:
         target = levels * cumulated[-1]
-        low = np.searchsorted(cumulated, target - 1e-12 * cumulated[-1])
-        flat = np.abs(cumulated[np.minimum(low, n - 1)] - target) <= 1e-12 * cumulated[-1]
-    low = np.clip(low, 0, n - 1)
+        low = np.minimum(np.searchsorted(cumulated, target), n - 1)
+        flat = cumulated[low] - target <= np.finfo(np.float64).eps
     high = np.minimum(low + flat, n - 1)
-    return ordered[low] / 2 + ordered[high] / 2
+    return ordered[high] - (ordered[high] / 2 - ordered[low] / 2)
 
 
 def fit_bins(X, max_bins=255, *, rows=None, weight=None, categories=None) -> BinMap:
