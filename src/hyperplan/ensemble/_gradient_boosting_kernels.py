@@ -11,7 +11,7 @@ from hyperplan._core.jit import kernel
 
 SQUARED, ABSOLUTE, QUANTILE, HUBER, BINOMIAL, EXPONENTIAL, MULTINOMIAL = range(7)
 LEAST_CURVATURE = 1e-150  # a leaf with less curvature than this stays at 0
-N_SUMS = 3
+SHALLOW = 8  # rows walk trees of this depth or less without asking whether they are at a leaf: they stay there
 
 
 @kernel
@@ -174,11 +174,13 @@ def add_leaf_values(leaves, value, factor, start, stop, raw):  # OUT: raw
 @kernel
 def add_trees(X, trees, first, last, raw):  # OUT: raw, shape (n_rows, n_columns)
     """Add the leaf of each row in trees [first, last): ``amount`` of the leaf to its ``column``.  No missing values."""
-    left, right, feature, threshold = trees.left, trees.right, trees.feature, trees.threshold
+    child, feature, threshold = trees.child, trees.feature, trees.threshold
     for t in range(first, last):
-        root = trees.roots[t]
+        root, depth = np.int32(trees.roots[t]), trees.depth[t]
         for i in range(X.shape[0]):
             node = root
-            while left[node] >= 0:
-                node = left[node] if X[i, feature[node]] <= threshold[node] else right[node]
+            for _ in range(depth):
+                node = child[2 * node + (X[i, feature[node]] > threshold[node])]
+                if depth > SHALLOW and child[2 * node] == node:
+                    break
             raw[i, trees.column[node]] += trees.amount[node]

@@ -15,13 +15,13 @@ ROWS_PER_TASK = 1024
 class PackedTrees(NamedTuple):
     """Nodes of all trees one after another; a leaf adds `amount` to `column` of the output."""
 
-    left: np.ndarray
-    right: np.ndarray
+    child: np.ndarray  # left and right child of each node in turn; a leaf is its own child
     feature: np.ndarray
     threshold: np.ndarray  # the largest float32 that is not above the tree's
     column: np.ndarray
     amount: np.ndarray
     roots: np.ndarray
+    depth: np.ndarray
 
 
 def pack(trees, columns, amounts) -> PackedTrees:
@@ -30,18 +30,18 @@ def pack(trees, columns, amounts) -> PackedTrees:
     roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
     shift = np.repeat(roots, sizes)
 
-    def children(name):
-        found = np.concatenate([getattr(tree, name) for tree in trees])
-        return np.where(found >= 0, found + shift, -1).astype(np.int32)
-
+    left, right = (np.concatenate([getattr(t, name) for t in trees]) for name in ("children_left", "children_right"))
+    inner, own = left >= 0, np.arange(shift.shape[0])
+    child = np.where(inner, np.stack([left, right]) + shift, own).T
+    threshold = np.concatenate([tree.threshold for tree in trees])
     return PackedTrees(
-        left=children("children_left"),
-        right=children("children_right"),
-        feature=np.concatenate([tree.feature for tree in trees]).astype(np.int32),
-        threshold=_rounded_down(np.concatenate([tree.threshold for tree in trees])),
+        child=np.ascontiguousarray(child, dtype=np.int32).reshape(-1),
+        feature=np.where(inner, np.concatenate([tree.feature for tree in trees]), 0).astype(np.int32),
+        threshold=np.where(inner, _rounded_down(threshold), np.float32(np.inf)),
         column=np.concatenate(columns).astype(np.int32),
         amount=np.concatenate(amounts).astype(np.float64),
         roots=roots,
+        depth=np.array([tree.max_depth for tree in trees], dtype=np.int64),
     )
 
 
