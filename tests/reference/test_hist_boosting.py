@@ -35,7 +35,7 @@ def output(model, X):
 CASES = {
     "squared": ("Regressor", {}, lambda y: y),
     "penalised": ("Regressor", {"l2_regularization": 3.0, "min_samples_leaf": 5}, lambda y: y),
-    "absolute": ("Regressor", {"loss": "absolute_error", "max_iter": 4}, lambda y: y),
+    "absolute": ("Regressor", {"loss": "absolute_error"}, lambda y: y),
     "quantile": ("Regressor", {"loss": "quantile", "quantile": 0.8}, lambda y: y),
     "poisson": ("Regressor", {"loss": "poisson"}, np.exp),
     "gamma": ("Regressor", {"loss": "gamma"}, np.exp),
@@ -44,7 +44,7 @@ CASES = {
     "deep": ("Regressor", {"max_leaf_nodes": None, "max_depth": 5, "min_samples_leaf": 3}, lambda y: y),
     "few bins": ("Regressor", {"max_bins": 7}, lambda y: y),
     "two classes": ("Classifier", {}, lambda y: y > 0),
-    "three classes": ("Classifier", {"max_iter": 6}, lambda y: np.digitize(y, [-0.5, 0.5])),
+    "three classes": ("Classifier", {}, lambda y: np.digitize(y, [-0.5, 0.5])),
     "balanced": ("Classifier", {"class_weight": "balanced"}, lambda y: np.where(y > 1, "b", "a")),
 }
 
@@ -55,15 +55,11 @@ def test_same_predictions_as_scikit_learn(name, weighted):
     kind, options, transform = CASES[name]
     X, y, weight = table()
     ours, theirs = pair(kind, options, X, transform(y), weight if weighted else None)
-    found, expected = output(ours, X), output(theirs, X)
-    difference = np.abs(found - expected)
-    if weighted:
-        # Same bins, same splits: what remains are float32 derivatives summed in another order, and a rare near-tie.
-        assert np.mean(difference > 1e-6) < 0.02
-    # Without weights several splits can separate the same rows, or have the same gain where derivatives take few
-    # values (absolute error, quantiles): such ties are decided by rounding there and by the first feature here.
-    assert difference.mean() < 0.02 * expected.std()
-    assert abs(ours.score(X, transform(y)) - theirs.score(X, transform(y))) < 0.01  # same reason
+    for feature, edges in enumerate(theirs._bin_mapper.bin_thresholds_):
+        np.testing.assert_array_equal(ours._model.bin_map.edges[feature, : len(edges)], edges)
+    # Same bins, same splits: what remains is rounding, of float32 derivatives to about 20 bits where monotone bounds
+    # come from their quantised sums, and of exponentials.
+    np.testing.assert_allclose(output(ours, X), output(theirs, X), rtol=1e-6, atol=1e-7)
     assert ours.certificate_.holds and ours.n_iter_ == theirs.n_iter_
 
 
@@ -80,8 +76,7 @@ def test_categories_as_in_scikit_learn(kind):
     unseen = X.copy()
     unseen[:50, 4] = 1.0
     for rows in (X, unseen):
-        difference = np.abs(output(ours, rows) - output(theirs, rows))
-        assert np.mean(difference > 1e-6) < 0.02 and difference.mean() < 2e-3  # as above
+        np.testing.assert_allclose(output(ours, rows), output(theirs, rows), rtol=1e-6, atol=1e-7)  # as above
 
 
 def test_pandas_categories_of_strings():
@@ -97,7 +92,7 @@ def test_pandas_categories_of_strings():
 @pytest.mark.parametrize("scoring", ["loss", "r2"])
 def test_early_stopping_scores_as_scikit_learn(scoring):
     X, y, _ = table()
-    ours, theirs = pair("Regressor", {"early_stopping": True, "scoring": scoring, "max_iter": 6}, X, y)
+    ours, theirs = pair("Regressor", {"early_stopping": True, "scoring": scoring, "max_iter": 60}, X, y)
     np.testing.assert_allclose(ours.train_score_, theirs.train_score_, rtol=1e-6)
     np.testing.assert_allclose(ours.validation_score_, theirs.validation_score_, rtol=1e-6)
 
@@ -133,13 +128,28 @@ def test_squared_loss_without_penalty_is_classical_boosting():
 
 
 @pytest.mark.parametrize("growth", ["leaf", "level", "oblivious"])
-@pytest.mark.parametrize("extra", [{}, {"subsample": 0.5}, {"max_features": 0.5}, {"loss": "huber"}])
+@pytest.mark.parametrize("extra", [
+    {}, {"subsample": 0.5}, {"max_features": 0.5}, {"loss": "huber"}, {"sampling": "goss"},
+    {"sampling": "mvs", "subsample": 0.4}, {"sampling": "mvs", "subsample": 0.4, "loss": "absolute_error"},
+])  # fmt: skip
 def test_growth_and_sampling_learn(growth, extra):
     X, y, _ = table(3000)
     model = HistGradientBoostingRegressor(growth=growth, random_state=0, **extra).fit(X[:2000], y[:2000])
     assert model.score(X[2000:], y[2000:]) > 0.7 and model.certificate_.holds
     again = HistGradientBoostingRegressor(growth=growth, random_state=0, **extra).fit(X[:2000], y[:2000])
     assert (again.predict(X) == model.predict(X)).all()
+
+
+@pytest.mark.parametrize("extra", [{"sampling": "goss"}, {"sampling": "mvs", "subsample": 0.3}])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_sampling_classes(extra, n_classes):
+    X, y, _ = table(3000)
+    y = np.digitize(y, [0.0] if n_classes == 2 else [-0.5, 0.5])
+    model = HistGradientBoostingClassifier(random_state=0, max_iter=40, **extra).fit(X[:2000], y[:2000])
+    whole = HistGradientBoostingClassifier(random_state=0, max_iter=40).fit(X[:2000], y[:2000])
+    assert model.certificate_.holds
+    # 1000 test rows: a standard error of about 0.012 for each accuracy
+    assert model.score(X[2000:], y[2000:]) > whole.score(X[2000:], y[2000:]) - 0.04
 
 
 def test_oblivious_levels_share_their_test():
@@ -233,6 +243,10 @@ def test_edges_that_are_errors():
         HistGradientBoostingRegressor("poisson").fit(X, y)
     with pytest.raises(InvalidParameterError, match="max_bins"):
         HistGradientBoostingRegressor(max_bins=256).fit(X, y)
+    with pytest.raises(ValueError, match="must be at most 1, got"):
+        HistGradientBoostingRegressor(sampling="goss", top_rate=0.7, other_rate=0.5).fit(X, y)
+    with pytest.raises(ValueError, match="leave subsample"):
+        HistGradientBoostingRegressor(sampling="goss", subsample=0.5).fit(X, y)
     with pytest.raises(ValueError, match="needs its level"):
         HistGradientBoostingRegressor("quantile").fit(X, y)
 

@@ -5,6 +5,7 @@ import pytest
 
 from hyperplan._trees.binning import bin_rows, fit_bins
 from hyperplan._trees.boosting_grower import Grower
+from hyperplan._trees.boosting_sampling import Goss, Mvs, mvs_probabilities
 from hyperplan._trees.histogram import Constraints, GrowthOptions
 from hyperplan.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
@@ -102,3 +103,68 @@ def test_E67_labels_only_for_classes():
     labels = HistGradientBoostingClassifier(max_iter=5).fit(X, X[:, 0] > 0).predict(X)
     numbers = HistGradientBoostingRegressor(max_iter=5).fit(X, X[:, 0]).predict(X)
     assert set(labels) == {False, True} and np.unique(numbers).size > 2
+
+
+@pytest.mark.parametrize(("share", "expected"), [(0.5, (0.2, 0.4, 0.6, 0.8)), (0.75, (1 / 3, 2 / 3, 1, 1))])
+def test_T25_mvs_probabilities(share, expected):
+    g = np.array([1.0, 2, 3, 4])
+    for order in (np.arange(4), np.array([2, 0, 3, 1])):
+        found = mvs_probabilities(g[order], np.ones(4), share, 0.0)
+        np.testing.assert_allclose(found, np.array(expected)[order], rtol=1e-14)  # a division and a sum
+
+
+def test_T25_goss_weight():
+    g = np.random.default_rng(0).normal(size=1000).astype(np.float32)
+    rows, factors = Goss(0.2, 0.1)(g, np.ones_like(g), np.random.default_rng(1))
+    largest = set(np.argsort(-np.abs(g))[:200])
+    assert rows.shape == (300,) and (np.diff(rows) > 0).all() and largest <= set(rows)
+    assert set(factors) == {1.0, 8.0} and (factors == 8.0).sum() == 100
+    assert set(rows[factors == 1.0]) == largest
+
+
+def test_K11_equal_gradients_keep_the_first_rows():
+    rows, factors = Goss(0.4, 0.2)(np.ones(10, np.float32), np.ones(10, np.float32), np.random.default_rng(0))
+    assert rows[:4].tolist() == [0, 1, 2, 3] and factors.tolist() == [1, 1, 1, 1, 3, 3]
+
+
+@pytest.mark.parametrize("sampler", [Goss(0.2, 0.1), Goss(0.15, 0.33), Mvs(0.3, 0.0), Mvs(0.3, 2.0)])
+def test_E27_K14_sums_of_derivatives_are_unbiased(sampler):
+    rng = np.random.default_rng(0)
+    g, h = rng.normal(size=200).astype(np.float32), rng.random(200).astype(np.float32)
+    part = np.arange(0, 200, 3)  # any fixed set of rows
+    inside = np.isin(np.arange(200), part)
+    sums = []
+    for _ in range(4000):
+        rows, factors = sampler(g, h, rng)
+        sums.append([(factors * g[rows])[inside[rows]].sum(), (factors * h[rows])[inside[rows]].sum()])
+    error = np.mean(sums, axis=0) - [g[part].sum(), h[part].sum()]
+    assert (np.abs(error) < 4 * np.std(sums, axis=0) / np.sqrt(4000)).all()  # four standard errors
+
+
+@pytest.mark.parametrize("share", [0.01, 0.3, 0.5, 0.9, 1.0])
+def test_K14_probabilities_add_up(share):
+    rng = np.random.default_rng(3)
+    for g in (rng.normal(size=50), np.exp(3 * rng.normal(size=50)), np.ones(50), np.r_[1e6, np.ones(49)]):
+        p = mvs_probabilities(g, rng.random(50), share, 0.5)
+        assert p.sum() == pytest.approx(share * 50, rel=1e-9) and (p > 0).all() and p.max() <= 1.0
+    np.testing.assert_array_equal(mvs_probabilities(np.zeros(4), np.zeros(4), share, 0.5), share)
+    assert (mvs_probabilities(np.array([0, 0, 0, 2.0]), np.ones(4), share, 0.0)[:3] == 0).all()
+
+
+def test_K14_everything_is_kept_at_share_one():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    y = X[:, 0] + np.sin(X[:, 1])
+    options = {"max_iter": 5, "random_state": 0}
+    plain = HistGradientBoostingRegressor(**options).fit(X, y, np.ones(300))
+    drawn = HistGradientBoostingRegressor(sampling="mvs", **options).fit(X, y, np.ones(300))
+    np.testing.assert_allclose(drawn.predict(X), plain.predict(X), rtol=1e-6)  # float32 derivatives
+
+
+@pytest.mark.parametrize("extra", [{"sampling": "goss"}, {"sampling": "mvs", "subsample": 0.3}])
+def test_K11_K14_same_seed_same_trees(extra):
+    X = np.random.default_rng(0).normal(size=(500, 3))
+    y = X[:, 0] * X[:, 1]
+    one, two, other = (
+        HistGradientBoostingRegressor(max_iter=5, random_state=seed, **extra).fit(X, y).predict(X) for seed in (0, 0, 1)
+    )
+    assert (one == two).all() and (one != other).any()

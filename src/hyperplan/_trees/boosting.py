@@ -51,8 +51,8 @@ class Booster:
     seed : int
         Seed of the choices of rows and features; round m of a given seed is always the same.
     sampler : callable, default=None
-        ``sampler(gradient, hessian, generator)`` returns the rows a round sees (ascending) and may scale their
-        derivatives in place; replaces `subsample`.
+        ``sampler(gradient, hessian, generator)`` returns the rows a round sees (ascending) and how many times each
+        counts; replaces `subsample`.
     """
 
     def __init__(
@@ -74,12 +74,12 @@ class Booster:
         sums = self._derivatives()
         for output in range(self.loss.n_outputs):
             gradient, hessian = self.gradient[output], self.hessian[output]
-            rows = self._sample(gradient, hessian, generator)
+            rows, factors = self._sample(gradient, hessian, generator)
             total = sums[output] if rows is None else self._sums_of(rows, gradient, hessian)
             seed = int(generator.integers(2**62))
             leaves = self.grower.grow(gradient, hessian, total, rows, seed)
             newton = self.grower.newton_values(leaves)
-            values = self._searched(leaves, output) if self.loss.line_search else newton
+            values = self._searched(leaves, output, rows, factors) if self.loss.line_search else newton
             values = self.learning_rate * values
             tree = self.grower.tree(leaves, values)
             self._update(leaves, values, tree, output, rows)
@@ -128,22 +128,28 @@ class Booster:
         return np.array([np.abs(gradient[rows]).sum(dtype=np.float64), h])
 
     def _sample(self, gradient, hessian, generator):
-        """Rows of this round, ascending; None for all."""
+        """Rows of this round, ascending (None for all), and how many times each counts (None for once)."""
         if self.sampler is not None:
-            return np.asarray(self.sampler(gradient, hessian, generator), dtype=np.uint32)
+            rows, factors = self.sampler(gradient, hessian, generator)
+            gradient[rows] *= factors
+            hessian[rows] *= factors
+            return rows.astype(np.uint32), factors
         if self.subsample >= 1.0:
-            return None
+            return None, None
         n = self.data.n_samples
         chosen = generator.choice(n, size=max(1, round(self.subsample * n)), replace=False, shuffle=False)
-        return np.sort(chosen).astype(np.uint32)
+        return np.sort(chosen).astype(np.uint32), None
 
-    def _searched(self, leaves, output):
+    def _searched(self, leaves, output, rows, factors):
         """Leaf values that minimise the loss itself over the rows of the leaf."""
-        residual = self.y - self.raw[output]
+        residual, all_weights = self.y - self.raw[output], self.weight
+        if factors is not None:
+            all_weights = np.ones(self.data.n_samples) if self.weight is None else self.weight.copy()
+            all_weights[rows] *= factors
 
         def one(j):
             rows = self.grower.work.rows[leaves.bounds[j] : leaves.bounds[j + 1]]
-            weight = None if self.weight is None else self.weight[rows]
+            weight = None if all_weights is None else all_weights[rows]
             return residual_values(self.loss, residual[rows], weight)
 
         values = np.array(run_tasks(one, range(leaves.node.shape[0])))

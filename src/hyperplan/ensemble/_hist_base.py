@@ -39,6 +39,7 @@ from hyperplan._trees.binned_predictor import add_trees, make_predictor, predict
 from hyperplan._trees.binning import SAMPLE, BinMap, bin_rows, fit_bins
 from hyperplan._trees.boosting import Booster
 from hyperplan._trees.boosting_losses import BoostingLoss, baseline
+from hyperplan._trees.boosting_sampling import make_sampler
 from hyperplan._trees.histogram import UNLIMITED, Constraints, GrowthOptions
 from hyperplan.ensemble._hist_input import (
     Columns,
@@ -85,6 +86,10 @@ COMMON_PARAMS = {
     "leaf_cost": Real(ge=0),
     "min_hessian": Real(ge=0),
     "subsample": Fraction,
+    "sampling": Choice("goss", "mvs", None),
+    "top_rate": Real(ge=0, lt=1),
+    "other_rate": Real(gt=0, le=1),
+    "mvs_lambda": Real(ge=0),
 }
 
 
@@ -250,6 +255,7 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
         booster = Booster(
             data, rows.y, rows.weight, model.loss, self._growth_options(), constraints, raw,
             learning_rate=self.learning_rate, subsample=float(self.subsample), seed=seed,
+            sampler=make_sampler(self.sampling, self.subsample, self.top_rate, self.other_rate, self.mvs_lambda),
         )  # fmt: skip
         held_data = None if held is None else bin_rows(held.X, model.bin_map)
         watched = None if held is None else (*held, self._start(model, held_data))

@@ -68,6 +68,15 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
         Sum of second derivatives of a leaf at least.
     subsample : float, default=1.0
         Share of rows drawn for each round.
+    sampling : {'goss', 'mvs'} or None, default=None
+        How rows are drawn: None draws all with the same probability; 'goss' keeps those with the largest gradients and
+        some of the others; 'mvs' draws with probabilities ``min(1, sqrt(g^2 + mvs_lambda h^2) / mu)`` that add up to
+        `subsample` times the number of rows.  Both weight the rows such that sums of derivatives stay unbiased.
+    top_rate, other_rate : float, default=0.2 and 0.1
+        Shares of all rows for 'goss': largest gradients, and those drawn from the others, which count
+        ``(1 - top_rate) / other_rate`` times.
+    mvs_lambda : float, default=0.1
+        Part of the second derivatives in the probabilities of 'mvs'.
 
     Attributes
     ----------
@@ -140,6 +149,10 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
         leaf_cost=0.0,
         min_hessian=1e-3,
         subsample=1.0,
+        sampling=None,
+        top_rate=0.2,
+        other_rate=0.1,
+        mvs_lambda=0.1,
     ):
         self.loss = loss
         self.learning_rate = learning_rate
@@ -166,6 +179,10 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
         self.leaf_cost = leaf_cost
         self.min_hessian = min_hessian
         self.subsample = subsample
+        self.sampling = sampling
+        self.top_rate = top_rate
+        self.other_rate = other_rate
+        self.mvs_lambda = mvs_lambda
 
     def _encode_target(self, y):
         labels = encode_labels(y, min_classes=1, estimator_name=type(self).__name__)
