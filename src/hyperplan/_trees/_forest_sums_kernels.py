@@ -42,6 +42,8 @@ from hyperplan._trees._forest_scan_kernels import (
     x_log_x,
 )
 
+EQUALLY_GOOD = 1.0 + 1e-10  # gains closer than this are equal but for rounding: the first feature drawn wins
+
 
 @kernel
 def gather_means(stat, rows, start, end, rowwise):  # OUT: rowwise; returns weight, sum and variance
@@ -111,7 +113,7 @@ def search_sums(matrix, offsets, rows, span, totals, key, rule, work):  # OUT: w
         else:
             scan_classes_sorted(column, rows, span, limits, rowwise, sums, sides, keys, spare, digits, found)
         usable += found[GAIN] != CONSTANT
-        if found[GAIN] > gain:
+        if found[GAIN] > gain * EQUALLY_GOOD:
             gain, winner = found[GAIN], j
             best[:] = found
     undo_draws(order, swaps, i)

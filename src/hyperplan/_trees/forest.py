@@ -128,14 +128,14 @@ def mean_targets(y, weight=None) -> Problem:
     """Numbers of one output, for the squared error; rows of weight zero do not count."""
     y = np.asarray(y, dtype=np.float64)
     kept = y if weight is None else y[weight != 0.0]
-    centre = _round_middle(kept)
+    centre = round_middle(kept)
     real = y - centre
     largest = float(np.abs(real).max(initial=0.0))
     scale = 1.0 if largest == 0.0 or 1e-60 < largest < 1e60 else 2.0 ** np.floor(np.log2(largest))
     return Problem(None, real if scale == 1.0 else real / scale, 1, SQUARED, centre, float(scale))
 
 
-def _round_middle(y) -> float:
+def round_middle(y) -> float:
     """A short number within the range of y: taking it away keeps small integers exact, and costs no digits."""
     low, high = float(y.min(initial=np.inf)), float(y.max(initial=-np.inf))
     middle, spread = low / 2.0 + high / 2.0, high / 2.0 - low / 2.0

@@ -123,8 +123,16 @@ class Engine:
 
     def _exact_problem(self):
         if self.setting.n_classes is None:
-            return criteria.real_targets(self.y, criterion=self.setting.criterion)
+            return self._recentred(criteria.real_targets(self.y, criterion=self.setting.criterion))
         return criteria.class_targets(self.y.astype(np.int64), self.setting.n_classes, criterion=self.setting.criterion)
+
+    def _recentred(self, targets):
+        """Centres that rows of weight zero and repeated rows do not move, so that a weight is as good as copies."""
+        if self.setting.criterion == "poisson" or targets.scale != 1.0:
+            return targets
+        kept = self.y if self.draw.weight is None else self.y[self.draw.weight != 0.0]
+        centre = np.array([forest.round_middle(column) for column in kept.T])
+        return targets._replace(real=np.ascontiguousarray(self.y - centre), centre=centre)
 
     def weight(self, seed):
         """Weights of the rows in the tree of this seed, None for all the same."""
