@@ -14,7 +14,7 @@ import numpy as np
 from hyperplan._base import Bunch, InvalidParameterError, check_array, check_random_state, sample_without_replacement
 from hyperplan._core.parallel import effective_n_jobs, thread_limit
 from hyperplan._trees.shap import used_features
-from hyperplan.ensemble._explain_trees import READERS, read_model
+from hyperplan.ensemble._explain_trees import is_readable, read_model
 
 
 def permutation_importance(
@@ -134,7 +134,7 @@ def _shuffles(rng, n_rows, n_repeats):
 
 def _used_columns(estimator, n_features):
     """Whether a model may ask for each column; always for models that are not trees of this package."""
-    if not isinstance(estimator, tuple(READERS)):
+    if not is_readable(estimator):
         return np.ones(n_features, dtype=bool)
     return used_features(read_model(estimator).trees, n_features)
 

@@ -40,13 +40,17 @@ class Rows(NamedTuple):
     start: np.ndarray | None = None  # (n, n_outputs): what the model adds for each row beside its trees
 
 
+def is_readable(model) -> bool:
+    """Whether `read_model` knows the kind of model; oblique splits ask for many features at once."""
+    return isinstance(model, tuple(READERS)) and not hasattr(getattr(model, "tree_", None), "weights")
+
+
 def read_model(model) -> Reading:
     """The trees of a fitted model, by its kind."""
-    for kind, reader in READERS.items():
-        if isinstance(model, kind):
-            check_is_fitted(model)
-            return reader(model)
-    raise TypeError(f"{type(model).__name__} has no trees that can be read: {MODELS}")
+    if not is_readable(model):
+        raise TypeError(f"{type(model).__name__} has no trees that can be read: {MODELS}")
+    check_is_fitted(model)
+    return next(reader for kind, reader in READERS.items() if isinstance(model, kind))(model)
 
 
 def _exact(nodes, value, n_values=None, others=()) -> TreeArrays:
