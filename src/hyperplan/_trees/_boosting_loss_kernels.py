@@ -15,6 +15,8 @@ from hyperplan._math._loss_kernels import (
     loss_value,
 )
 
+EVEN_ROWS = 50_000  # more rows have their derivatives rounded up or down by turns
+
 
 @kernel
 def fill_derivatives(code, parameter, y, raw, weight, start, stop, gradient, hessian, sums):
@@ -93,22 +95,34 @@ def softmax_loss_sum(codes, raw, weight, start, stop):
     return result
 
 
+@kernel
+def dither(row, multiplier):
+    """A number in [0, 1) for a row: multiples of an irrational number modulo 1 are spread evenly."""
+    return np.float64(np.uint32(np.uint32(row) * np.uint32(multiplier))) * 2.0**-32
+
+
 @fast_kernel
 def quantise(gradient, hessian, g_scale, h_scale, start, stop, packed):  # OUT: packed
     """``packed = (round(gradient g_scale) << 32) + round(hessian h_scale)``; an empty hessian means 1 for every row.
 
-    Returns the sum of packed.  |gradient| g_scale must stay below 2^31 and hessian h_scale >= 0.
+    Returns the sum of packed.  |gradient| g_scale must stay below 2^31 and hessian h_scale >= 0.  Where many rows
+    leave few bits to each, derivatives that are equal in all rows of a class would all be rounded to the same side,
+    and sums would be off by a part in 10 000: there, a row is rounded up with a probability equal to the part that is
+    cut off (`dither`), and errors cancel.
     """
     total = np.int64(0)
+    many = gradient.shape[0] > EVEN_ROWS
     if hessian.shape[0] == 0:
         for i in range(start, stop):
-            value = (np.int64(np.int32(np.rint(gradient[i] * g_scale))) << 32) + 1
+            shift = dither(i, 2654435769) if many else 0.5
+            value = (np.int64(np.int32(np.floor(gradient[i] * g_scale + shift))) << 32) + 1
             packed[i] = value
             total += value
         return total
     for i in range(start, stop):
-        g = np.int64(np.int32(np.rint(gradient[i] * g_scale)))
-        value = (g << 32) + np.int64(np.int32(np.rint(hessian[i] * h_scale)))
+        g_shift, h_shift = (dither(i, 2654435769), dither(i, 1779033703)) if many else (0.5, 0.5)
+        g = np.int64(np.int32(np.floor(gradient[i] * g_scale + g_shift)))
+        value = (g << 32) + np.int64(np.int32(np.floor(hessian[i] * h_scale + h_shift)))
         packed[i] = value
         total += value
     return total

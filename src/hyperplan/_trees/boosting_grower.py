@@ -122,7 +122,7 @@ class Grower:
             self._split_large(node)
 
     def _scales(self, sums, n_rows):
-        room, g, h = RANGE - n_rows, float(sums[0]), float(sums[1])  # rounding adds at most half a unit per row
+        room, g, h = RANGE - n_rows, float(sums[0]), float(sums[1])  # rounding adds at most one unit per row
         g_scale = room / g if g > 0 else 1.0
         h_scale = room / h if h > 0 and not self.constant_hessian else 1.0
         return min(g_scale, 1e300), min(h_scale, 1e300)
