@@ -42,31 +42,43 @@ def measure(trees, parent, distinct, depth, reach):  # OUT: parent, distinct, de
 
 
 @kernel
-def goes_left(X, i, node, trees):
-    """The model's own decision."""
-    x = X[i, trees.feature[node]]
-    if math.isnan(x):
-        return substitute(
-            X, i, node, trees.other_feature, trees.other_threshold, trees.other_reversed, trees.missing_left
-        )
-    last = trees.n_codes[node]
-    if last > 0:
-        code = np.int64(x) if 0.0 <= x < last else last
-        return (trees.codes[node, code >> 6] >> np.uint64(code & 63)) & np.uint64(1) != 0
-    return x <= trees.threshold[node]
+def decide(X, node, trees, left):  # OUT: left
+    """The model's own decision for each row: 1 is left."""
+    feature, threshold, last = trees.feature[node], trees.threshold[node], trees.n_codes[node]
+    fallback = np.int8(trees.missing_left[node])
+    n_others = trees.other_feature.shape[1]
+    for i in range(X.shape[0]):
+        x = X[i, feature]
+        if math.isnan(x):
+            left[i] = fallback
+            if n_others > 0:
+                others = (trees.other_feature, trees.other_threshold, trees.other_reversed)
+                left[i] = np.int8(substitute(X, i, node, others[0], others[1], others[2], trees.missing_left))
+        elif last > 0:
+            code = np.int64(x) if 0.0 <= x < last else last
+            left[i] = np.int8((trees.codes[node, code >> 6] >> np.uint64(code & 63)) & np.uint64(1))
+        else:
+            left[i] = np.int8(x <= threshold)
 
 
 @fast_kernel
-def pass_factor(above, before, now, ratio, with_before, with_now, below):  # OUT: below
-    for b in range(below.shape[0]):
-        below[b] = above[b] * (ratio + before[b] * with_before + now[b] * with_now)
+def pass_factors(above, before, now, ratio, term, n_points, n, below):  # OUT: below
+    """Multiply by the factor of an edge; lines are points, columns rows."""
+    for q in range(n_points):
+        with_before, with_now = term[2, q], term[3, q]
+        for b in range(n):
+            below[q, b] = above[q, b] * (ratio + before[b] * with_before + now[b] * with_now)
 
 
 @fast_kernel
-def pass_sum(below, before, now, with_before, with_now, above, phi):  # OUT: above, phi
-    for b in range(below.shape[0]):
-        phi[b] += below[b] * (before[b] * with_before + now[b] * with_now)
-        above[b] += below[b]
+def pass_sums(below, scale, before, now, term, n_points, n, above, phi):  # OUT: above, phi
+    """Add ``scale * below`` to the sums of the parent, and its part in the edge's feature to phi."""
+    for q in range(n_points):
+        with_before, with_now = term[0, q], term[1, q]
+        for b in range(n):
+            amount = scale * below[q, b]
+            above[q, b] += amount
+            phi[b] += amount * (before[b] * with_before + now[b] * with_now)
 
 
 @kernel
@@ -86,34 +98,31 @@ def go_down(trees, child, side, depth, rule, work, n):  # OUT: work
     ratio, old_z = trees.share[child], work.zero[earlier]
     new_z = old_z * ratio
     work.node[here], work.feature[here], work.earlier[here], work.zero[here] = child, feature, earlier, new_z
-    before, now, left = work.one[earlier], work.one[here], work.left[depth]
+    before, now, left, term = work.one[earlier], work.one[here], work.left[depth], work.term[here]
     for b in range(n):
         now[b] = before[b] if left[b] == side else 0.0
     for q in range(points.shape[0]):
         t, s = points[q], rest[q]
         inverse = 1.0 / (s * old_z + t)
         kept, failed = (s * new_z + t) * inverse, s * new_z * inverse
-        pass_factor(
-            work.factor[depth, q, :n], before[:n], now[:n], ratio, failed - ratio, kept - failed,
-            work.factor[here, q, :n],
-        )  # fmt: skip
-        old_term = (1.0 - old_z) * inverse
-        failed = -1.0 / s - old_term
-        work.term[here, 0, q] = weight[q] * failed
-        work.term[here, 1, q] = weight[q] * ((1.0 - new_z) / (s * new_z + t) + 1.0 / s)
+        term[0, q] = -weight[q] * (1.0 / s + (1.0 - old_z) * inverse)
+        term[1, q] = weight[q] * ((1.0 - new_z) / (s * new_z + t) + 1.0 / s)
+        term[2, q], term[3, q] = failed - ratio, kept - failed
+    pass_factors(work.factor[depth], before, now, ratio, term, points.shape[0], n, work.factor[here])
 
 
 @kernel
 def go_up(trees, depth, first, n_points, work, n, phi):  # OUT: work, phi
     """Leave the node at `depth`: its sums go to its parent, and to the feature of the edge between them."""
-    before, now = work.one[work.earlier[depth]], work.one[depth]
+    node, before, now = work.node[depth], work.one[work.earlier[depth]], work.one[depth]
+    term, feature = work.term[depth], work.feature[depth]
     for k in range(trees.value.shape[1]):
-        target = phi[work.feature[depth], first + k, :n]
-        for q in range(n_points):
-            pass_sum(
-                work.sum[depth, k, q, :n], before[:n], now[:n], work.term[depth, 0, q], work.term[depth, 1, q],
-                work.sum[depth - 1, k, q, :n], target,
-            )  # fmt: skip
+        target, above = phi[feature, first + k], work.sum[depth - 1, k]
+        if trees.left[node] < 0:
+            if trees.value[node, k] != 0.0:
+                pass_sums(work.factor[depth], trees.value[node, k], before, now, term, n_points, n, above, target)
+        else:
+            pass_sums(work.sum[depth, k], 1.0, before, now, term, n_points, n, above, target)
 
 
 @kernel
@@ -128,19 +137,13 @@ def explain_tree(X, trees, tree, rule, work, phi):  # OUT: work, phi
         if trees.left[node] >= 0 and stage < 2:
             if stage == 0:
                 work.sum[depth, :, :n_points, :n] = 0.0
-                for i in range(n):
-                    work.left[depth, i] = np.int8(goes_left(X, i, node, trees))
+                decide(X, node, trees, work.left[depth])
             work.stage[depth] = stage + 1
             child = trees.left[node] if stage == 0 else trees.right[node]
             go_down(trees, child, 1 - stage, depth, rule, work, n)
             depth += 1
             work.stage[depth] = 0
             continue
-        if trees.left[node] < 0:
-            for k in range(trees.value.shape[1]):
-                for q in range(n_points):
-                    for i in range(n):
-                        work.sum[depth, k, q, i] = trees.value[node, k] * work.factor[depth, q, i]
         if depth > 0:
             go_up(trees, depth, trees.output[tree], n_points, work, n, phi)
         depth -= 1

@@ -165,7 +165,7 @@ def _work(depth, width, n_points) -> Work:
         left=np.zeros((levels, rows), dtype=np.int8),
         factor=np.ones((levels, n_points, rows)),
         sum=np.zeros((levels, width, n_points, rows)),
-        term=np.zeros((levels, 2, n_points)),
+        term=np.zeros((levels, 4, n_points)),
     )
 
 
