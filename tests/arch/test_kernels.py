@@ -20,11 +20,11 @@ def tree(path):
 
 
 def kernels(path):
-    """Functions under `@kernel` or `@fast_kernel`."""
+    """Functions under one of the decorators of `_core.jit`."""
     for node in ast.walk(tree(path)):
         if isinstance(node, ast.FunctionDef):
             names = {ast.unparse(decorator).rpartition(".")[2] for decorator in node.decorator_list}
-            if names & {"kernel", "fast_kernel"}:
+            if names & {"kernel", "fast_kernel", "inner_kernel", "view_kernel"}:
                 yield node
 
 

@@ -81,7 +81,8 @@ def principal_keys(means, masses, n_runs, axis, keys):  # OUT: axis, keys
             size += masses[r] * means[r, c] * means[r, c]
         if size > most:  # the largest deviation is never orthogonal to all others
             most = size
-            axis[0] = means[r]
+            for c in range(width):
+                axis[0, c] = means[r, c]
     old, new = axis[0], axis[1]
     for _ in range(POWER_STEPS):
         new[:] = 0.0

@@ -9,14 +9,14 @@ import math
 
 import numpy as np
 
-from hyperplan._core.jit import kernel
+from hyperplan._core.jit import inner_kernel, view_kernel
 
 GINI, ENTROPY, MISCLASSIFICATION, GAIN_RATIO, MANTARAS, COST_GINI, COST_RISK, SQUARED, ABSOLUTE, POISSON = range(10)
 WEIGHT, MOMENT, LOWER, UPPER, IMPURITY, HEAD = range(6)
 EPSILON = 2.220446049250313e-16  # below this an impurity counts as zero, and a Poisson sum as empty
 
 
-@kernel
+@inner_kernel
 def clear_totals(tot):  # OUT: tot, bounds kept
     tot[WEIGHT] = 0.0
     tot[MOMENT] = 0.0
@@ -24,18 +24,18 @@ def clear_totals(tot):  # OUT: tot, bounds kept
         tot[i] = 0.0
 
 
-@kernel
+@inner_kernel
 def copy_vector(source, target):  # OUT: target
     for i in range(source.shape[0]):
         target[i] = source[i]
 
 
-@kernel
+@inner_kernel
 def row_weight(weight, row):
     return weight[row] if weight.shape[0] > 0 else 1.0
 
 
-@kernel
+@inner_kernel
 def add_row(codes, real, weight, stride, row, sign, tot):  # OUT: tot
     """Add (sign = 1) or take away (sign = -1) one row."""
     w = sign * row_weight(weight, row)
@@ -50,89 +50,96 @@ def add_row(codes, real, weight, stride, row, sign, tot):  # OUT: tot
             tot[MOMENT] += w * y * y
 
 
-@kernel
-def gini(tot, targets):
+@inner_kernel
+def gini(tot, n_classes, stride):
     found = 0.0
     w = tot[WEIGHT]
-    for k in range(targets.n_classes.shape[0]):
+    for k in range(n_classes.shape[0]):
         squares = 0.0
-        for c in range(targets.n_classes[k]):
-            count = tot[HEAD + k * targets.stride + c]
+        for c in range(n_classes[k]):
+            count = tot[HEAD + k * stride + c]
             squares += count * count
         found += 1.0 - squares / (w * w)
-    return found / targets.n_classes.shape[0]
+    return found / n_classes.shape[0]
 
 
-@kernel
-def entropy(tot, targets):
+@inner_kernel
+def entropy(tot, n_classes, stride):
     """Mean over outputs of the entropy in bits."""
     found = 0.0
-    for k in range(targets.n_classes.shape[0]):
-        for c in range(targets.n_classes[k]):
-            share = tot[HEAD + k * targets.stride + c] / tot[WEIGHT]
+    for k in range(n_classes.shape[0]):
+        for c in range(n_classes[k]):
+            share = tot[HEAD + k * stride + c] / tot[WEIGHT]
             if share > 0.0:
                 found -= share * math.log2(share)
-    return found / targets.n_classes.shape[0]
+    return found / n_classes.shape[0]
 
 
-@kernel
-def misclassification(tot, targets):
+@inner_kernel
+def misclassification(tot, n_classes, stride):
     found = 0.0
-    for k in range(targets.n_classes.shape[0]):
+    for k in range(n_classes.shape[0]):
         most = 0.0
-        for c in range(targets.n_classes[k]):
-            most = max(most, tot[HEAD + k * targets.stride + c])
+        for c in range(n_classes[k]):
+            most = max(most, tot[HEAD + k * stride + c])
         found += 1.0 - most / tot[WEIGHT]
-    return found / targets.n_classes.shape[0]
+    return found / n_classes.shape[0]
 
 
-@kernel
-def expected_cost(tot, targets, mixed):
+@inner_kernel
+def expected_cost(tot, costs, mixed):
     """One output: cost of answering as the node's shares are drawn (`mixed`), or of the cheapest single answer."""
-    K = targets.n_classes[0]
+    K = costs.shape[0]
     w = tot[WEIGHT]
     mean, least = 0.0, math.inf
     for j in range(K):
         cost = 0.0
         for i in range(K):
-            cost += targets.cost[i, j] * tot[HEAD + i] / w
+            cost += costs[i, j] * tot[HEAD + i] / w
         mean += cost * tot[HEAD + j] / w
         least = min(least, cost)
     return mean if mixed else least
 
 
-@kernel
-def variance(tot, targets):
-    w, q = tot[WEIGHT], targets.n_classes.shape[0]
+@inner_kernel
+def variance(tot, q, scale):
+    w = tot[WEIGHT]
     found = tot[MOMENT] / w
     for k in range(q):
         mean = tot[HEAD + k] / w
         found -= mean * mean
-    return max(found, 0.0) / q * targets.scale * targets.scale
+    return max(found, 0.0) / q * scale * scale
 
 
-@kernel
+@view_kernel
+def mean_impurity(criterion, tot, n_classes, scale):
+    """One output: Gini impurity of two classes, or variance."""
+    return gini(tot, n_classes, 2) if criterion == GINI else variance(tot, 1, scale)
+
+
+@view_kernel
 def impurity(criterion, tot, targets):
     """Impurity from the sums; the absolute and the Poisson criterion need the rows and are computed elsewhere."""
+    n_classes, stride = targets.n_classes, targets.stride
     if criterion == GINI:
-        return gini(tot, targets)
+        return gini(tot, n_classes, stride)
     if criterion in (ENTROPY, GAIN_RATIO, MANTARAS):
-        return entropy(tot, targets)
+        return entropy(tot, n_classes, stride)
     if criterion == MISCLASSIFICATION:
-        return misclassification(tot, targets)
+        return misclassification(tot, n_classes, stride)
     if criterion in (COST_GINI, COST_RISK):
-        return expected_cost(tot, targets, criterion == COST_GINI)
-    return variance(tot, targets)
+        return expected_cost(tot, targets.cost, criterion == COST_GINI)
+    return variance(tot, n_classes.shape[0], targets.scale)
 
 
-@kernel
+@view_kernel
 def split_entropy(left_weight, right_weight):
     """Entropy in bits of the two shares."""
     a, b = left_weight / (left_weight + right_weight), right_weight / (left_weight + right_weight)
     return (-a * math.log2(a) if a > 0.0 else 0.0) - (b * math.log2(b) if b > 0.0 else 0.0)
 
 
-@kernel
+@inner_kernel
 def poisson_score(left, right, q):
     """Sum over children and outputs of ``s log(s / w)``: the deviance it saves, up to a constant of the node."""
     score = 0.0
@@ -144,7 +151,7 @@ def poisson_score(left, right, q):
     return score
 
 
-@kernel
+@view_kernel
 def split_score(criterion, left, right, tot, targets):
     """How good a split is; only comparisons within one node count (larger is better)."""
     wl, wr, q = left[WEIGHT], right[WEIGHT], targets.n_classes.shape[0]
@@ -168,30 +175,29 @@ def split_score(criterion, left, right, tot, targets):
     return -wl * a - wr * b
 
 
-@kernel
+@inner_kernel
 def keeps_order(cst, left_value, right_value, lower, upper):
     """Whether children with these values respect the monotone constraint `cst` and the node's bounds."""
     low, high = min(left_value, right_value), max(left_value, right_value)
     return low >= lower and high <= upper and (left_value - right_value) * cst <= 0.0
 
 
-@kernel
-def node_value(criterion, tot, targets, bounded, value):  # OUT: value
-    """Class shares, means or medians (which stand in the sums), within the node's bounds if `bounded`."""
-    divisor = 1.0 if criterion == ABSOLUTE else tot[WEIGHT]
+@inner_kernel
+def node_value(tot, divisor, bounded, is_real, centre, scale, value):  # OUT: value
+    """Class shares, means or medians (from the sums); number `bounded` (-1: none) is kept within the node's bounds."""
     for i in range(value.shape[0]):
         value[i] = tot[HEAD + i] / divisor
-    if bounded:
-        i = targets.mean_column
+    if bounded >= 0:
+        i = bounded
         value[i] = min(max(value[i], tot[LOWER]), tot[UPPER])
         if i == 1:
             value[0] = 1.0 - value[1]
-    if targets.codes.shape[0] == 0:
+    if is_real:
         for k in range(value.shape[0]):
-            value[k] = targets.centre[k] + targets.scale * value[k]
+            value[k] = centre[k] + scale * value[k]
 
 
-@kernel
+@view_kernel
 def integer_log_table(table):  # OUT: table[k] = k log2 k
     for k in range(table.shape[0]):
         table[k] = k * math.log2(np.float64(k)) if k > 0 else 0.0

@@ -6,12 +6,20 @@ within a node are positions there.  Columns are read by position, as in the scan
 
 import math
 
-from hyperplan._core.jit import kernel
-from hyperplan._trees._criterion_kernels import HEAD, IMPURITY, LOWER, UPPER, WEIGHT, keeps_order, row_weight
+from hyperplan._core.jit import inner_kernel, view_kernel
+from hyperplan._trees._criterion_kernels import (
+    HEAD,
+    IMPURITY,
+    LOWER,
+    UPPER,
+    WEIGHT,
+    keeps_order,
+    row_weight,
+)
 from hyperplan._trees._exact_scan_kernels import ROUNDING, SCORE, TIE, note, row_at
 
 
-@kernel
+@view_kernel
 def rank_rows(columns, start, end, targets, rule):  # OUT: targets.rank
     """Ranks of the node's rows in each output."""
     for k in range(targets.n_classes.shape[0]):
@@ -21,7 +29,7 @@ def rank_rows(columns, start, end, targets, rule):  # OUT: targets.rank
             rank[row_at(rows, p), k] = p - start
 
 
-@kernel
+@inner_kernel
 def fenwick_add(tree, rank, w, wy):  # OUT: tree (weights in column 0, weighted targets in column 1)
     i = rank + 1
     while i < tree.shape[0]:
@@ -30,7 +38,7 @@ def fenwick_add(tree, rank, w, wy):  # OUT: tree (weights in column 0, weighted 
         i += i & -i
 
 
-@kernel
+@inner_kernel
 def fenwick_find(tree, top, half, strict):
     """Longest prefix whose weight is <= half (< half if `strict`), its weight and its weighted targets."""
     position, weight, moment = 0, 0.0, 0.0
@@ -46,14 +54,16 @@ def fenwick_find(tree, top, half, strict):
     return position, weight, moment
 
 
-@kernel
-def running_errors(rows, ordered, span, direction, k, targets, tree, errors, medians):  # OUT: tree, errors, medians
-    """Add to ``errors[i]`` the absolute error of the first i + 1 rows (direction 1), or of the rows from i on (-1).
+@inner_kernel
+def running_errors(rows, ordered, span, direction, k, targets, scratch):  # OUT: scratch
+    """Add to ``scratch[1, i, 0]`` the absolute error of the first i + 1 rows (direction 1),
+    or to ``scratch[1, i, 1]`` that of the rows from i on (-1); their medians go to ``scratch[2]``.
 
     `rows` and ``span = (start, end, n_missing, side)`` give the order of the rows, `ordered` the rows by target.
     """
     start, end, n_missing, side = span
-    m = end - start
+    m, back = end - start, 0 if direction == 1 else 1
+    tree = scratch[0, : m + 1]
     weights, real, rank = targets.weight, targets.real, targets.rank
     for i in range(m + 1):
         tree[i, 0], tree[i, 1] = 0.0, 0.0
@@ -76,26 +86,25 @@ def running_errors(rows, ordered, span, direction, k, targets, tree, errors, med
         if weight == 0.5 * total_w:
             before = fenwick_find(tree, top, 0.5 * total_w, True)[0]
             median = 0.5 * (median + real[row_at(ordered, start + before), k])
-        errors[i] += (total_wy - moment - median * (total_w - weight)) + (median * weight - moment)
-        medians[i] = median
+        scratch[1, i, back] += (total_wy - moment - median * (total_w - weight)) + (median * weight - moment)
+        scratch[2, i, back] = median
 
 
-@kernel
-def scan_median(columns, j, start, end, n_missing, cst, targets, rule, tot, work, cand):  # OUT: cand
+@inner_kernel
+def scan_median(columns, j, start, end, n_missing, cst, targets, rule, tot, scratch, cand):  # OUT: cand
     """Least sum of absolute deviations from the children's medians."""
     rows, values = columns.rows[j], columns.values[j]
     m, last_value = end - start, end - n_missing
-    tree = work.tree[: m + 1]
-    errors, medians, weight = work.errors, work.medians, targets.weight
+    errors, medians, weight = scratch[1], scratch[2], targets.weight
     bar = -math.inf
     for side in range(2 if n_missing > 0 else 1):
         for i in range(m):
-            errors[0, i], errors[1, i] = 0.0, 0.0
+            errors[i, 0], errors[i, 1] = 0.0, 0.0
         span = (start, end, n_missing, side)
         for k in range(targets.n_classes.shape[0]):
             ordered = columns.rows[rule.n_features + k]
-            running_errors(rows, ordered, span, 1, k, targets, tree, errors[0], medians[0])
-            running_errors(rows, ordered, span, -1, k, targets, tree, errors[1], medians[1])
+            running_errors(rows, ordered, span, 1, k, targets, scratch)
+            running_errors(rows, ordered, span, -1, k, targets, scratch)
         wl = 0.0
         extra = side * n_missing
         for i in range(1, m):
@@ -109,15 +118,15 @@ def scan_median(columns, j, start, end, n_missing, cst, targets, rule, tot, work
             wr = tot[WEIGHT] - wl
             if wl <= 0.0 or wr <= 0.0 or wl < rule.min_weight or wr < rule.min_weight:
                 continue
-            if cst != 0 and not keeps_order(cst, medians[0, i - 1], medians[1, i], tot[LOWER], tot[UPPER]):
+            if cst != 0 and not keeps_order(cst, medians[i - 1, 0], medians[i, 1], tot[LOWER], tot[UPPER]):
                 continue
-            score = -errors[0, i - 1] - errors[1, i]
+            score = -errors[i - 1, 0] - errors[i, 1]
             if score > bar:
                 bar = score + ROUNDING * abs(score)
                 note(cand, score, values, start, p, last_value, n_missing, side)
 
 
-@kernel
+@inner_kernel
 def median_of_side(ordered, start, end, k, goes_left, side, targets, weight):
     """Weighted median of output k over the node's rows on one side (side 2: all), and the sum of deviations."""
     weights, real = targets.weight, targets.real
@@ -144,7 +153,7 @@ def median_of_side(ordered, start, end, k, goes_left, side, targets, weight):
     return median, total
 
 
-@kernel
+@inner_kernel
 def median_totals(columns, start, end, goes_left, side, targets, rule, tot):  # OUT: tot
     """Medians in place of the sums, mean absolute deviation as impurity."""
     q, found = targets.n_classes.shape[0], 0.0
@@ -156,11 +165,11 @@ def median_totals(columns, start, end, goes_left, side, targets, rule, tot):  # 
     tot[IMPURITY] = targets.scale * found / (tot[WEIGHT] * q)
 
 
-@kernel
-def random_median_score(columns, j, span, cst, targets, rule, tot, work, cand):  # OUT: cand, work.goes_left
+@inner_kernel
+def random_median_score(columns, j, span, cst, targets, rule, tot, goes_left, cand):  # OUT: cand, goes_left
     """Score of the threshold in `cand` under the absolute error; -inf where it breaks a monotone constraint."""
     start, end, n_missing = span
-    rows, goes_left, weight = columns.rows[j], work.goes_left, targets.weight
+    rows, weight = columns.rows[j], targets.weight
     wl, wr = 0.0, 0.0
     for p in range(start, end):
         row = row_at(rows, p)

@@ -5,11 +5,11 @@ Columns are rows of a C-ordered array of (value, row) pairs.
 
 import numpy as np
 
-from hyperplan._core.jit import kernel
+from hyperplan._core.jit import view_kernel
 from hyperplan._trees._exact_scan_kernels import row_at
 
 
-@kernel
+@view_kernel
 def keep_rows(source, keep, target):  # OUT: target; the pairs whose row is kept, in order
     for c in range(source.shape[0]):
         n = 0
@@ -20,7 +20,7 @@ def keep_rows(source, keep, target):  # OUT: target; the pairs whose row is kept
                 n += 1
 
 
-@kernel
+@view_kernel
 def label_rows(pairs, codes):  # OUT: pairs
     """Write the class (0 or 1) of each row into its sign bit."""
     for c in range(pairs.shape[0]):
@@ -29,7 +29,7 @@ def label_rows(pairs, codes):  # OUT: pairs
             pairs[c, p] = pair | (np.int64(codes[pair & 0x7FFFFFFF, 0]) << 31)
 
 
-@kernel
+@view_kernel
 def number_rows(columns, start, end, place, rows):  # OUT: place, rows
     """Number the rows at positions [start, end) from 0 on, in the order of the first column."""
     first = columns.rows[0]
@@ -39,7 +39,7 @@ def number_rows(columns, start, end, place, rows):  # OUT: place, rows
         place[row] = p - start
 
 
-@kernel
+@view_kernel
 def renumber(columns, start, end, place, target):  # OUT: target
     """Copy positions [start, end) of all columns with rows renumbered by `place`; labels stay."""
     for c in range(target.shape[0]):

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from hyperplan._core._rng_kernels import next_uniform
-from hyperplan._core.jit import kernel
+from hyperplan._core.jit import inner_kernel, view_kernel
 from hyperplan._trees._criterion_kernels import (
     ENTROPY,
     GAIN_RATIO,
@@ -31,28 +31,43 @@ from hyperplan._trees._criterion_kernels import (
 )
 
 SCORE, THRESHOLD, POSITION, MISSING_LEFT, N_LEFT, EXTRA, N_CANDIDATE = range(7)
+LEFT, RIGHT, NODE, LEFT_CHILD, RIGHT_CHILD, N_SUMS = range(6)  # vectors of sums in the scratch memory
 TIE = np.float32(1e-7)  # float32 values closer than this count as equal
 ROUNDING = (
     1e-12  # scores that differ by less (relatively) are equal, and the first wins: sums depend on the order of rows
 )
 
 
-@kernel
+@inner_kernel
 def row_at(rows, p):
     return rows[2 * p] & 0x7FFFFFFF
 
 
-@kernel
-def add_rows(rows, start, end, targets, tot):  # OUT: tot
+@inner_kernel
+def add_outputs(rows, start, end, codes, real, weight, stride, tot):  # OUT: tot
+    """`add_rows` for several outputs."""
+    for p in range(start, end):
+        row = rows[2 * p] & 0x7FFFFFFF
+        w = weight[row] if weight.shape[0] > 0 else 1.0
+        tot[WEIGHT] += w
+        for k in range(codes.shape[1]):
+            tot[HEAD + k * stride + codes[row, k]] += w
+        if codes.shape[0] == 0:
+            for k in range(real.shape[1]):
+                wy = w * real[row, k]
+                tot[HEAD + k] += wy
+                tot[MOMENT] += wy * real[row, k]
+
+
+@view_kernel
+def add_rows(rows, start, end, codes, real, weight, stride, tot):  # OUT: tot
     """Add the rows at positions [start, end)."""
-    codes, real, weight, stride = targets.codes, targets.real, targets.weight, targets.stride
-    if targets.n_classes.shape[0] > 1:
-        for p in range(start, end):
-            add_row(codes, real, weight, stride, row_at(rows, p), 1.0, tot)
+    if codes.shape[1] > 1 or real.shape[1] > 1:
+        add_outputs(rows, start, end, codes, real, weight, stride, tot)
         return
     total, first, second = 0.0, 0.0, 0.0
     for p in range(start, end):
-        row = row_at(rows, p)
+        row = rows[2 * p] & 0x7FFFFFFF
         w = weight[row] if weight.shape[0] > 0 else 1.0
         total += w
         if codes.shape[0] > 0:
@@ -66,23 +81,20 @@ def add_rows(rows, start, end, targets, tot):  # OUT: tot
     tot[MOMENT] += second
 
 
-@kernel
-def midpoint(values, p):
-    return np.float64(values[2 * p - 1]) / 2.0 + np.float64(values[2 * p + 1]) / 2.0
-
-
-@kernel
+@inner_kernel
 def note(cand, score, values, start, p, last, n_missing, side):  # OUT: cand
     """Store the split between positions p - 1 and p; at p = last the missing values are alone on the right."""
     cand[SCORE] = score
-    cand[THRESHOLD] = math.inf if p == last else midpoint(values, p)
+    cand[THRESHOLD] = (
+        math.inf if p == last else np.float64(values[2 * p - 1]) / 2.0 + np.float64(values[2 * p + 1]) / 2.0
+    )
     cand[POSITION] = p - start
     cand[N_LEFT] = p - start + side * n_missing
     n_right = last - p + (1 - side) * n_missing
     cand[MISSING_LEFT] = side if n_missing > 0 else cand[N_LEFT] > n_right
 
 
-@kernel
+@inner_kernel
 def scan_range(start, end, n_missing, side, min_leaf):
     """First and last admissible position, given how many rows each child needs."""
     extra = n_missing * side
@@ -93,8 +105,8 @@ def scan_range(start, end, n_missing, side, min_leaf):
     return first, min(last, end - extra - min_leaf)
 
 
-@kernel
-def scan_mean(values, rows, start, end, n_missing, cst, y, weight, mins, totals, cand):  # OUT: cand
+@inner_kernel
+def scan_mean(values, rows, start, end, n_missing, cst, real, weight, mins, totals, cand):  # OUT: cand
     """One output, squared error or two-class Gini: the largest between-group sum of squares.
 
     With t = sl W - S wl that sum is ``t^2 / (wl wr W)``; fractions are compared by multiplying out.
@@ -103,26 +115,26 @@ def scan_mean(values, rows, start, end, n_missing, cst, y, weight, mins, totals,
     W, S, lower, upper = totals
     min_leaf, min_weight = mins
     weighted, last_value = weight.shape[0] > 0, end - n_missing
-    best_num, best_den, best_p, best_side, bar = -1.0, 1.0, -1, 0, -1.0
+    best_num, best_den, best_p, best_side, bar = -1.0, 1.0, start - 1, 0, -1.0
     for side in range(2 if n_missing > 0 else 1):
         t, wl = 0.0, 0.0
         if side == 1:
             for p in range(last_value, end):
                 w = row_weight(weight, row_at(rows, p))
-                t += w * (y[row_at(rows, p)] * W - S)
+                t += w * (real[row_at(rows, p), 0] * W - S)
                 wl += w
         first, last = scan_range(start, end, n_missing, side, min_leaf)
         for p in range(start, min(first, last + 1) - 1):
             w = weight[row_at(rows, p)] if weighted else 1.0
-            t += w * (y[row_at(rows, p)] * W - S)
+            t += w * (real[row_at(rows, p), 0] * W - S)
             wl += w
         for p in range(first, last + 1):
             row = row_at(rows, p - 1)
             if weighted:
-                t += weight[row] * (y[row] * W - S)
+                t += weight[row] * (real[row, 0] * W - S)
                 wl += weight[row]
             else:
-                t += y[row] * W - S
+                t += real[row, 0] * W - S
                 wl += 1.0
             wr = W - wl
             num, den = t * t, wl * wr
@@ -137,16 +149,16 @@ def scan_mean(values, rows, start, end, n_missing, cst, y, weight, mins, totals,
                         continue
                 best_num, best_den, best_p, best_side = num, den, p, side
                 bar = num + ROUNDING * num
-    if best_p >= 0:
+    if best_p >= start:
         note(cand, best_num / best_den, values, start, best_p, last_value, n_missing, best_side)
 
 
-@kernel
+@inner_kernel
 def scan_labels(values, rows, start, end, min_leaf, ones, cand):  # OUT: cand
     """`scan_mean` for two classes without weights and missing values: labels come as sign bits of the rows."""
     W = np.float64(end - start)
     first, last = start + min_leaf, end - min_leaf
-    best_num, best_den, best_p = -1.0, 1.0, -1
+    best_num, best_den, best_p = -1.0, 1.0, start - 1
     t = 0.0
     for p in range(start, first - 1):
         t += W * (rows[2 * p] < 0) - ones
@@ -156,18 +168,18 @@ def scan_labels(values, rows, start, end, min_leaf, ones, cand):  # OUT: cand
         num, den = t * t, wl * (W - wl)
         if num * best_den > best_num * den and values[2 * p + 1] > values[2 * p - 1] + TIE:
             best_num, best_den, best_p = num, den, p
-    if best_p >= 0:
+    if best_p >= start:
         note(cand, best_num / best_den, values, start, best_p, end, 0, 0)
 
 
-@kernel
+@inner_kernel
 def x_log_x(x, table):
     if table.shape[0] > 0:
         return table[np.intp(x)]
     return x * math.log2(x) if x > 0.0 else 0.0
 
 
-@kernel
+@inner_kernel
 def start_classes(rows, first, end, targets, tot, left, right):  # OUT: left, right
     """Class weights of the missing rows [first, end) on the left, of the others on the right."""
     codes, real, weight, stride = targets.codes, targets.real, targets.weight, targets.stride
@@ -179,7 +191,7 @@ def start_classes(rows, first, end, targets, tot, left, right):  # OUT: left, ri
         right[i] = tot[i] - left[i]
 
 
-@kernel
+@inner_kernel
 def class_terms(counts, targets, use_entropy):
     """Sum over classes of the squares, or of x log2 x."""
     found = 0.0
@@ -189,11 +201,11 @@ def class_terms(counts, targets, use_entropy):
     return found
 
 
-@kernel
-def scan_classes(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand):  # OUT: cand
+@inner_kernel
+def scan_classes(values, rows, start, end, n_missing, cst, targets, rule, tot, sums, cand):  # OUT: cand
     """One output, any number of classes, Gini or entropy: terms of the class that moves are updated, not all."""
     use_entropy = rule.criterion == ENTROPY
-    left, right, table = work.left, work.right, targets.table
+    left, right, table = sums[LEFT], sums[RIGHT], targets.table
     codes, weight, min_weight = targets.codes, targets.weight, rule.min_weight
     last_value = end - n_missing
     bar, best_den = -math.inf, 1.0
@@ -234,7 +246,7 @@ def scan_classes(values, rows, start, end, n_missing, cst, targets, rule, tot, w
                 note(cand, num / den, values, start, p, last_value, n_missing, side)
 
 
-@kernel
+@inner_kernel
 def admissible(left, right, cst, rule, targets, tot):
     """Weight and monotone constraints of a split given by the sums of its children."""
     wl, wr = left[WEIGHT], right[WEIGHT]
@@ -246,10 +258,10 @@ def admissible(left, right, cst, rule, targets, tot):
     return keeps_order(cst, left[i] / wl, right[i] / wr, tot[LOWER], tot[UPPER])
 
 
-@kernel
-def scan_general(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand):  # OUT: cand
+@inner_kernel
+def scan_general(values, rows, start, end, n_missing, cst, targets, rule, tot, sums, cand):  # OUT: cand
     """Any criterion that the sums of both children decide; costs their length at every candidate."""
-    left, right = work.left, work.right
+    left, right = sums[LEFT], sums[RIGHT]
     codes, real, weight, stride = targets.codes, targets.real, targets.weight, targets.stride
     last_value = end - n_missing
     n_boundaries, bar = 0, -math.inf
@@ -274,14 +286,14 @@ def scan_general(values, rows, start, end, n_missing, cst, targets, rule, tot, w
         penalise_thresholds(n_boundaries, tot[WEIGHT], cand)
 
 
-@kernel
+@inner_kernel
 def penalise_thresholds(n_boundaries, weight, cand):  # OUT: cand
     """C4.5: the gain pays for the choice among thresholds, then is divided by the entropy of the split."""
     cand[SCORE] -= math.log2(np.float64(max(n_boundaries, 1))) / weight
     cand[EXTRA] = cand[SCORE] / cand[EXTRA] if cand[EXTRA] > 0.0 else -math.inf
 
 
-@kernel
+@inner_kernel
 def draw_threshold(values, start, last, state):
     """Uniform between the least and the largest value of a sorted column, never the largest."""
     low, high = np.float64(values[2 * start + 1]), np.float64(values[2 * last - 1])
@@ -289,7 +301,7 @@ def draw_threshold(values, start, last, state):
     return drawn if drawn < high else low
 
 
-@kernel
+@inner_kernel
 def first_above(values, start, last, threshold):
     """First position of a sorted column whose value exceeds the threshold."""
     low, high = start, last
@@ -302,16 +314,17 @@ def first_above(values, start, last, threshold):
     return low
 
 
-@kernel
-def scan_random(values, rows, start, end, n_missing, cst, targets, rule, tot, work, cand):  # OUT: cand
+@inner_kernel
+def scan_random(values, rows, span, cst, targets, rule, tot, sums, state, cand):  # OUT: cand
     """One threshold drawn uniformly; missing values go to a side drawn by lot."""
-    left, right = work.left, work.right
+    start, end, n_missing = span
+    left, right = sums[LEFT], sums[RIGHT]
     last_value = end - n_missing
-    threshold = draw_threshold(values, start, last_value, work.state)
-    side = 1 if n_missing > 0 and next_uniform(work.state) < 0.5 else 0
+    threshold = draw_threshold(values, start, last_value, state)
+    side = 1 if n_missing > 0 and next_uniform(state) < 0.5 else 0
     start_classes(rows, last_value if side == 1 else end, end, targets, tot, left, right)
     p = first_above(values, start, last_value, threshold)
-    add_rows(rows, start, p, targets, left)
+    add_rows(rows, start, p, targets.codes, targets.real, targets.weight, targets.stride, left)
     right[WEIGHT] = tot[WEIGHT] - left[WEIGHT]
     for i in range(HEAD, tot.shape[0]):
         right[i] = tot[i] - left[i]

@@ -2,10 +2,10 @@
 
 import math
 
-from hyperplan._core.jit import kernel
+from hyperplan._core.jit import view_kernel
 
 
-@kernel
+@view_kernel
 def leaf_of_rows(X, left, right, feature, threshold, missing_left, leaves):  # OUT: leaves
     for i in range(X.shape[0]):
         node = 0
@@ -18,20 +18,20 @@ def leaf_of_rows(X, left, right, feature, threshold, missing_left, leaves):  # O
         leaves[i] = node
 
 
-@kernel
+@view_kernel
 def node_depths(parent, depth):  # OUT: depth
     """Children come after their parents."""
     for i in range(parent.shape[0]):
         depth[i] = 0 if parent[i] < 0 else depth[parent[i]] + 1
 
 
-@kernel
+@view_kernel
 def path_lengths(leaves, depth, indptr):  # OUT: indptr
     for i in range(leaves.shape[0]):
         indptr[i + 1] = indptr[i] + depth[leaves[i]] + 1
 
 
-@kernel
+@view_kernel
 def path_nodes(leaves, parent, indptr, indices):  # OUT: indices
     """From the root to the leaf."""
     for i in range(leaves.shape[0]):

@@ -20,11 +20,12 @@ import numpy as np
 from hyperplan._core.memory import require_memory
 from hyperplan._core.parallel import spans, thread_map
 from hyperplan._trees import exact_threads
+from hyperplan._trees._criterion_kernels import IMPURITY, LOWER, UPPER, mean_impurity
 from hyperplan._trees._exact_front_kernels import grow_best_first
-from hyperplan._trees._exact_grow_kernels import push, root_totals
+from hyperplan._trees._exact_grow_kernels import fill_impurity
 from hyperplan._trees._exact_pairs_kernels import keep_rows, label_rows
-from hyperplan._trees._exact_scan_kernels import N_CANDIDATE
-from hyperplan._trees.criteria import MEDIAN, scan_kind
+from hyperplan._trees._exact_scan_kernels import N_CANDIDATE, add_rows
+from hyperplan._trees.criteria import MEAN, MEDIAN, scan_kind
 from hyperplan._trees.exact_span import (
     Columns,
     Front,
@@ -33,9 +34,12 @@ from hyperplan._trees.exact_span import (
     columns_of,
     empty_stack,
     grow_span,
+    kind_of,
     labelled,
     most_nodes,
+    place_root,
     rule_of,
+    sets_of,
     workspace,
 )
 from hyperplan._trees.nodes import Nodes, empty_nodes, resized
@@ -135,14 +139,25 @@ def grow(presorted, targets, growth=None, *, seed=0, own=False, n_jobs=None) -> 
     rule = rule_of(growth, targets, presorted.missing)
     n = columns.pairs.shape[1]
     work = workspace(targets, rule, n)
-    root = np.empty(targets.width)
-    root_totals(columns, 0, n, targets, rule, work, root)
+    root = _root_totals(columns, targets, rule, work)
     key = np.uint64(seed)
     if growth.max_leaf_nodes:
         return _best_first(columns, targets, rule, growth, root, key, work)
     if n * rule.n_features >= exact_threads.BIG_NODE:
         return exact_threads.grow_in_threads(columns, targets, rule, growth, root, key, work, n_jobs)
     return grow_span(columns, targets, rule, growth, (0, n, 0), root, key, work)
+
+
+def _root_totals(columns, targets, rule, work):
+    """Sums, impurity and (absent) bounds of the root."""
+    root, n = np.zeros(targets.width), columns.pairs.shape[1]
+    root[LOWER], root[UPPER] = -math.inf, math.inf
+    add_rows(columns.rows[0], 0, n, targets.codes, targets.real, targets.weight, targets.stride, root)
+    if rule.kind == MEAN:
+        root[IMPURITY] = mean_impurity(rule.criterion, root, targets.n_classes, targets.scale)
+    else:
+        fill_impurity(columns, 0, 0, n, work.goes_left, 2, targets, rule, kind_of(rule), root)
+    return root
 
 
 def _best_first(columns, targets, rule, growth, root, key, work) -> Nodes:
@@ -155,8 +170,8 @@ def _best_first(columns, targets, rule, growth, root, key, work) -> Nodes:
         heap=np.empty(limit, dtype=np.int64),
     )
     nodes = empty_nodes(limit, targets.width - 5, rule.n_words)
-    push(front, 0, 0, columns.pairs.shape[1], 0, -1, 0, key, root)
-    progress = np.zeros(3, dtype=np.int64)
+    place_root(front, (0, columns.pairs.shape[1], 0), key, root)
+    progress, sets = np.zeros(3, dtype=np.int64), sets_of(targets, rule, columns.pairs.shape[1])
     leaves = int(min(growth.max_leaf_nodes, math.ceil(limit / 2)))
-    grow_best_first(columns, targets, rule, leaves, front, nodes, work, progress)
+    grow_best_first(columns, targets, rule, kind_of(rule), leaves, front, nodes, work, sets, progress)
     return resized(nodes, int(progress[1]))

@@ -5,9 +5,16 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperplan._trees._criterion_kernels import HEAD
-from hyperplan._trees._exact_grow_kernels import N_SPAN, grow_depth_first, push
-from hyperplan._trees._exact_scan_kernels import N_CANDIDATE
-from hyperplan._trees.criteria import MEAN, MEDIAN, scan_kind
+from hyperplan._trees._exact_grow_kernels import (
+    MEDIAN,
+    N_FOUND,
+    N_SPAN,
+    RANDOM,
+    RANDOM_MEDIAN,
+    grow_depth_first,
+)
+from hyperplan._trees._exact_scan_kernels import N_CANDIDATE, N_SUMS
+from hyperplan._trees.criteria import MEAN, scan_kind
 from hyperplan._trees.nodes import Nodes, empty_nodes, resized
 
 MAX_INT = np.iinfo(np.int32).max
@@ -60,7 +67,6 @@ class Rule(NamedTuple):
     n_words: int  # of the sets of categories
     criterion: int
     kind: int
-    random: bool
     labelled: bool  # sign bits of the rows are labels
     n_features: int
     max_features: int
@@ -72,30 +78,26 @@ class Rule(NamedTuple):
     total_weight: float
 
 
+class Sets(NamedTuple):
+    """Scratch memory for the categories of a node: runs of equal codes and what orders them."""
+
+    runs: np.ndarray
+    run_keys: np.ndarray
+    run_means: np.ndarray
+    axis: np.ndarray
+
+
 class Work(NamedTuple):
     """Scratch memory of one task."""
 
     goes_left: np.ndarray
     spill: np.ndarray
-    left: np.ndarray
-    right: np.ndarray
-    tot: np.ndarray
-    left_tot: np.ndarray
-    right_tot: np.ndarray
-    cands: np.ndarray
+    sums: np.ndarray  # vectors that describe the node, its children, and both sides of a scan
+    cands: np.ndarray  # best split of each feature, in the order of scanning
     order: np.ndarray
-    best: np.ndarray
-    found: np.ndarray
-    gain: np.ndarray
-    key: np.ndarray
-    state: np.ndarray
-    tree: np.ndarray
-    errors: np.ndarray
+    found: np.ndarray  # feature, rows on the left, place of the best candidate
+    state: np.ndarray  # of the random numbers; then the node's key
     medians: np.ndarray
-    runs: np.ndarray
-    run_keys: np.ndarray
-    run_means: np.ndarray
-    axis: np.ndarray
 
 
 class Stack(NamedTuple):
@@ -142,6 +144,9 @@ def rule_of(growth, targets, missing) -> Rule:
     n_features = missing.shape[0]
     total = float(targets.weight.sum()) if targets.weight.shape[0] else float(targets.n_rows)
     none = np.zeros(0, dtype=np.int8)
+    kind = scan_kind(targets)
+    if growth.random:
+        kind = RANDOM_MEDIAN if kind == MEDIAN else RANDOM
     most = 0 if growth.n_values is None else int(growth.n_values.max())
     return Rule(
         monotone=none if growth.monotone is None else np.asarray(growth.monotone, dtype=np.int8),
@@ -149,8 +154,7 @@ def rule_of(growth, targets, missing) -> Rule:
         twin=twins(growth, targets, n_features),
         n_words=most // 64 + 1 if most else 0,
         criterion=targets.criterion,
-        kind=scan_kind(targets),
-        random=bool(growth.random),
+        kind=kind,
         labelled=labelled(targets),
         n_features=n_features,
         max_features=min(int(growth.max_features), n_features),
@@ -163,34 +167,33 @@ def rule_of(growth, targets, missing) -> Rule:
     )
 
 
+def sets_of(targets, rule, n_node_rows):
+    """Scratch memory for categories, none without categorical columns."""
+    if not rule.n_words:
+        return ()
+    n_runs, width = min(64 * rule.n_words, n_node_rows) + 1, targets.width - HEAD
+    runs = np.empty((3, n_runs), dtype=np.int64)
+    return Sets(runs, np.empty((2, n_runs)), np.empty((n_runs, width)), np.empty((2, width)))
+
+
+def kind_of(rule):
+    """The kind of search as the kernels take it: the length of a tuple, which the compiler knows."""
+    return (0,) * rule.kind
+
+
 def workspace(targets, rule, n_node_rows) -> Work:
     """Scratch memory for nodes of up to `n_node_rows` rows."""
     width, d = targets.width, rule.n_features
     m = n_node_rows if rule.kind == MEDIAN else 0
-    n_runs = min(64 * rule.n_words, n_node_rows) + 1 if rule.n_words else 0
-    vectors = np.empty((5, width))
     return Work(
         goes_left=np.zeros(targets.n_rows, dtype=np.uint8),
         spill=np.empty(n_node_rows, dtype=np.int64),
-        left=vectors[0],
-        right=vectors[1],
-        tot=vectors[2],
-        left_tot=vectors[3],
-        right_tot=vectors[4],
+        sums=np.empty((N_SUMS, width)),
         cands=np.empty((d, N_CANDIDATE)),
         order=np.empty(d, dtype=np.int64),
-        best=np.empty(N_CANDIDATE),
-        found=np.empty(2, dtype=np.int64),
-        gain=np.empty(1),
-        key=np.empty(1, dtype=np.uint64),
-        state=np.empty(1, dtype=np.uint64),
-        tree=np.empty((m + 1, 2)),
-        errors=np.empty((2, m)),
-        medians=np.empty((2, m)),
-        runs=np.empty((3, n_runs), dtype=np.int64),
-        run_keys=np.empty((2, n_runs)),
-        run_means=np.empty((n_runs, width - HEAD)),
-        axis=np.empty((2, width - HEAD)),
+        found=np.empty(N_FOUND, dtype=np.int64),
+        state=np.empty(2, dtype=np.uint64),
+        medians=np.empty((3, m + 1, 2)),
     )
 
 
@@ -198,6 +201,13 @@ def empty_stack(capacity, width) -> Stack:
     return Stack(
         np.empty((capacity, N_SPAN), dtype=np.int64), np.empty(capacity, dtype=np.uint64), np.empty((capacity, width))
     )
+
+
+def place_root(stack, place, key, tot) -> None:
+    """The node at ``place = (start, end, depth)`` waits first, without a parent."""
+    stack.span[0] = (*place, -1, 0)
+    stack.key[0] = key
+    stack.tot[0] = tot
 
 
 def most_nodes(growth, n_rows) -> int:
@@ -216,9 +226,10 @@ def grow_span(columns, targets, rule, growth, place, tot, key, work) -> Nodes:
     limit = most_nodes(growth._replace(max_depth=growth.max_depth - depth), end - start)
     nodes = empty_nodes(min(limit, FIRST_CAPACITY), targets.width - HEAD, rule.n_words)
     stack = empty_stack(64, targets.width)
-    push(stack, 0, start, end, depth, -1, 0, key, tot)
-    progress = np.array([1, 0, depth])
-    grow_depth_first(columns, targets, rule, stack, nodes, work, progress)
+    place_root(stack, (start, end, depth), key, tot)
+    progress, kind = np.array([1, 0, depth]), kind_of(rule)
+    sets = sets_of(targets, rule, end - start)
+    grow_depth_first(columns, targets, rule, kind, stack, nodes, work, sets, progress)
     while progress[0] > 0:
         if progress[0] + 1 >= stack.key.shape[0]:
             longer = empty_stack(2 * stack.key.shape[0], targets.width)
@@ -227,5 +238,5 @@ def grow_span(columns, targets, rule, growth, place, tot, key, work) -> Nodes:
             stack = longer
         if progress[1] >= nodes.feature.shape[0]:
             nodes = resized(nodes, min(limit, 4 * nodes.feature.shape[0]))
-        grow_depth_first(columns, targets, rule, stack, nodes, work, progress)
+        grow_depth_first(columns, targets, rule, kind, stack, nodes, work, sets, progress)
     return resized(nodes, int(progress[1]))

@@ -8,21 +8,37 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperplan._core.parallel import spans, thread_map
+from hyperplan._trees._categorical_kernels import write_set
+from hyperplan._trees._criterion_kernels import EPSILON
 from hyperplan._trees._exact_grow_kernels import (
+    BEST,
+    FEATURE,
     MEDIAN,
-    accept,
+    N_LEFT,
     child_key,
     choose,
+    divide_node,
     draw_order,
     is_final,
     partition,
     rank_rows,
-    scan_features,
-    write_node,
-    write_split,
+    record_node,
+    scan_some,
 )
 from hyperplan._trees._exact_pairs_kernels import number_rows, renumber
-from hyperplan._trees.exact_span import columns_of, grow_span, workspace
+from hyperplan._trees._exact_scan_kernels import (
+    LEFT_CHILD,
+    MISSING_LEFT,
+    RIGHT_CHILD,
+    THRESHOLD,
+)
+from hyperplan._trees.exact_span import (
+    columns_of,
+    grow_span,
+    kind_of,
+    sets_of,
+    workspace,
+)
 from hyperplan._trees.nodes import empty_nodes, joined, resized
 
 BIG_NODE = 2**19  # entries (rows times columns) above which a node's columns are worth several tasks
@@ -49,32 +65,37 @@ class _Crew:
         n_columns = columns.pairs.shape[0]
         self.parts = spans(rule.n_features, -(-rule.n_features // TASKS_PER_NODE))
         self.moves = spans(n_columns, -(-n_columns // TASKS_PER_NODE))
-        shared = {"cands": work.cands, "order": work.order, "key": work.key}
+        shared = {"cands": work.cands, "order": work.order}
         n = columns.pairs.shape[1]
         self.scratch = [workspace(targets, rule, n)._replace(**shared) for _ in self.moves]
+        self.sets = [sets_of(targets, rule, n) for _ in self.moves]
 
     def search(self, start, end, tot):
         """Position of the best candidate in the node's order of features, -1 without one."""
-        rule, work = self.rule, self.work
+        rule, work, kind = self.rule, self.work, kind_of(self.rule)
         if rule.kind == MEDIAN:
             rank_rows(self.columns, start, end, self.targets, rule)
-        draw_order(work.key[0], rule.n_features, rule.n_features, work.state, work.order)
+        for scratch in self.scratch:
+            scratch.state[1] = work.state[1]
+        draw_order(work.state[1], rule.n_features, rule.n_features, work.state, work.order)
 
         def task(i):
             first, last = self.parts[i].start, min(self.parts[i].stop, rule.max_features)
-            args = (self.columns, first, last, last, (start, end), self.targets, rule, tot, self.scratch[i])
-            return scan_features(*args)[1] if first < last else 0
+            fixed, scratch = (self.targets, rule, kind, tot), (self.scratch[i], self.sets[i])
+            span = (start, end)
+            return scan_some(self.columns, (first, last, last), span, *fixed, *scratch)[1] if first < last else 0
 
         visited = rule.max_features
         if sum(thread_map(task, range(len(self.parts)), self.n_jobs)) == 0:
-            args = (visited, visited, rule.n_features, (start, end), self.targets, rule, tot, work)
-            visited = scan_features(self.columns, *args)[0]
+            some = (visited, visited, rule.n_features)
+            span, scratch = (start, end), (work, self.sets[0])
+            visited = scan_some(self.columns, some, span, self.targets, rule, kind, tot, *scratch)[0]
         return choose(work.cands, visited, rule.criterion)
 
     def partition(self, start, end):
         def task(i):
             part = self.moves[i]
-            partition(self.columns, part.start, part.stop, start, end, self.work.goes_left, self.scratch[i].spill)
+            partition(self.columns.pairs[part], start, end, self.work.goes_left, self.scratch[i].spill)
 
         thread_map(task, range(len(self.moves)), self.n_jobs)
 
@@ -93,7 +114,7 @@ def grow_in_threads(columns, targets, rule, growth, root, key, work, n_jobs):
         if n_large == large.feature.shape[0]:
             large = resized(large, 2 * n_large)
         family.append(place)
-        write_node(large, n_large, place.tot, place.end - place.start, targets, rule)
+        record_node(large, n_large, place.tot, place.end - place.start, targets, rule)
         pending += _split(crew, large, n_large, place)
         n_large += 1
     return _assemble(large, family, small, _subtrees(crew, growth, small))
@@ -105,18 +126,32 @@ def _split(crew, large, i, place):
     start, end, depth = place.start, place.end, place.depth
     if is_final(rule, place.tot, end - start, depth):
         return []
-    work.key[0] = place.key
+    work.state[1] = place.key
     best = crew.search(start, end, place.tot)
-    if best < 0 or not accept(crew.columns, best, start, end, crew.targets, rule, place.tot, work):
+    if best < 0:
         return []
-    write_split(large, i, work.found[0], work.best, crew.columns, start, end, rule, work)
+    gain = divide_node(crew.columns, best, (start, end), crew.targets, rule, kind_of(rule), place.tot, work)
+    if gain == -np.inf or gain + EPSILON < rule.min_decrease:
+        return []
+    _write_split(crew, large, i, start, end)
     crew.partition(start, end)
-    middle = start + int(work.found[1])
+    middle = start + int(work.found[N_LEFT])
     left_key, right_key = (np.uint64(child_key(place.key, left, work.state)) for left in (True, False))
     return [
-        _Place(middle, end, depth + 1, right_key, work.right_tot.copy(), i, False),
-        _Place(start, middle, depth + 1, left_key, work.left_tot.copy(), i, True),
+        _Place(middle, end, depth + 1, right_key, work.sums[RIGHT_CHILD].copy(), i, False),
+        _Place(start, middle, depth + 1, left_key, work.sums[LEFT_CHILD].copy(), i, True),
     ]
+
+
+def _write_split(crew, large, i, start, end):
+    """Record the split that was found; its rows are not yet moved."""
+    work, twin = crew.work, crew.rule.twin
+    feature, cand = int(work.found[FEATURE]), work.cands[work.found[BEST]]
+    large.feature[i], large.threshold[i] = feature, cand[THRESHOLD]
+    large.missing_go_to_left[i] = cand[MISSING_LEFT] > 0.0
+    if twin.shape[0] and twin[feature] >= 0:
+        words = large.categories[i]
+        large.threshold[i] = write_set(crew.columns, int(twin[feature]), start, end, work.goes_left, words)
 
 
 def _subtrees(crew, growth, small):
