@@ -39,7 +39,7 @@ def data():
     return X, holes, y, (y > 0).astype(int) + (y > 1)
 
 
-def adds_up(model, X, prediction):
+def check_sum(model, X, prediction):
     values, base = shap_values(model, X)
     np.testing.assert_allclose(base + values.sum(axis=1), prediction, atol=ADDS_UP, rtol=0)
     return values, base
@@ -65,7 +65,7 @@ def test_numbers_add_up(model, data):
     weight = np.random.default_rng(1).integers(0, 3, size=y.shape[0])
     for options in ({}, {"sample_weight": weight}):
         model.fit(rows, y, **options)
-        values, base = adds_up(model, rows, model.predict(rows))
+        values, base = check_sum(model, rows, model.predict(rows))
         assert values.shape == X.shape
         assert isinstance(base, float)
 
@@ -84,11 +84,11 @@ CLASSIFIERS = [
 def test_classes_add_up(model, method, data):
     X, _, _, labels = data
     model.fit(X, np.array(["a", "b", "c"])[labels])
-    values, base = adds_up(model, X, getattr(model, method)(X))
+    values, base = check_sum(model, X, getattr(model, method)(X))
     assert values.shape == (*X.shape, 3)
     assert base.shape == (3,)
     model.fit(X, labels > 0)
-    values, _ = adds_up(model, X, getattr(model, method)(X))
+    values, _ = check_sum(model, X, getattr(model, method)(X))
     assert values.shape == (X.shape if method == "decision_function" else (*X.shape, 2))
 
 
@@ -96,7 +96,7 @@ def test_several_outputs(data):
     X, _, y, labels = data
     for model in (DecisionTreeRegressor(max_depth=4), RandomForestRegressor(5, random_state=0)):
         model.fit(X, np.column_stack([y, X[:, 3]]))
-        assert adds_up(model, X, model.predict(X))[0].shape == (*X.shape, 2)
+        assert check_sum(model, X, model.predict(X))[0].shape == (*X.shape, 2)
     both = np.column_stack([labels, labels > 0])
     for model in (DecisionTreeClassifier(max_depth=4), ExtraTreesClassifier(5, random_state=0)):
         shares = model.fit(X, both).predict_proba(X)
@@ -175,7 +175,7 @@ def test_histogram_categories_by_definition():
     model = HistGradientBoostingRegressor(max_iter=4, categorical_features=[0], min_samples_leaf=5).fit(X, y)
     strange = X[:6].copy()
     strange[0, 0], strange[1, 0] = 250.0, np.nan  # a category that was not in training, and a missing one
-    values, _ = adds_up(model, strange, model.predict(strange))
+    values, _ = check_sum(model, strange, model.predict(strange))
     coded = np.where(strange == 250.0, np.nan, strange)
     binned = bin_rows(coded, model._model.bin_map)
     bins = np.column_stack([binned.column(f) for f in range(4)])
@@ -196,7 +196,7 @@ def test_categories_of_frames():
         DecisionTreeRegressor(max_depth=4, categorical_features="from_dtype"),
     ):
         model.fit(frame, y)
-        values, _ = adds_up(model, frame, model.predict(frame))
+        values, _ = check_sum(model, frame, model.predict(frame))
         assert np.abs(values[:, 1]).mean() > 0.2  # the category matters
 
 
@@ -206,7 +206,7 @@ def test_surrogates_follow_the_model(data):
     model = DecisionTreeRegressor(max_depth=4, surrogates=2, random_state=0).fit(X, y)
     rows = np.where(np.isnan(np.column_stack([holes[:, :3], X[:, 3:]])), np.nan, X)
     assert np.isnan(rows).any()
-    adds_up(model, rows, model.predict(rows))
+    check_sum(model, rows, model.predict(rows))
 
 
 def test_sparse_rows_are_dense_rows(data):
@@ -224,14 +224,14 @@ def test_sparse_rows_are_dense_rows(data):
 def test_a_first_model_is_part_of_the_base(data):
     X, _, y, _ = data
     model = GradientBoostingRegressor(n_estimators=5, init=LinearRegression()).fit(X, y)
-    _, base = adds_up(model, X, model.predict(X))
+    _, base = check_sum(model, X, model.predict(X))
     assert base.shape == (X.shape[0],)
 
 
 def test_log_link_is_explained_in_logarithms(data):
     X, _, y, _ = data
     model = HistGradientBoostingRegressor(loss="poisson", max_iter=5, min_samples_leaf=5).fit(X, np.exp(y / 2))
-    adds_up(model, X, np.log(model.predict(X)))
+    check_sum(model, X, np.log(model.predict(X)))
 
 
 def test_constant_models_have_no_values():

@@ -20,7 +20,7 @@ import numpy as np
 from hyperplan._core.jit import fast_kernel, kernel
 from hyperplan._trees._surrogate_kernels import substitute
 
-BLOCK = 32  # rows that walk together
+BLOCK = 64  # rows that walk together
 
 
 @kernel
@@ -42,125 +42,143 @@ def measure(trees, parent, distinct, depth, reach):  # OUT: parent, distinct, de
 
 
 @kernel
-def decide(X, node, trees, left):  # OUT: left
-    """The model's own decision for each row: 1 is left."""
-    feature, threshold, last = trees.feature[node], trees.threshold[node], trees.n_codes[node]
-    fallback = np.int8(trees.missing_left[node])
-    n_others = trees.other_feature.shape[1]
+def decide_by_number(X, feature, threshold, fallback, depth, left):  # OUT: left
+    for i in range(X.shape[0]):
+        x = X[i, feature]
+        left[depth, i] = fallback if math.isnan(x) else np.int8(x <= threshold)
+
+
+@kernel
+def decide(X, node, depth, trees, left):  # OUT: left
+    """The model's own decision for each row (1 is left), where it asks for a set of codes or has stand-ins."""
+    feature, last = trees.feature[node], trees.n_codes[node]
     for i in range(X.shape[0]):
         x = X[i, feature]
         if math.isnan(x):
-            left[i] = fallback
-            if n_others > 0:
-                others = (trees.other_feature, trees.other_threshold, trees.other_reversed)
-                left[i] = np.int8(substitute(X, i, node, others[0], others[1], others[2], trees.missing_left))
+            others = (trees.other_feature, trees.other_threshold, trees.other_reversed)
+            left[depth, i] = np.int8(substitute(X, i, node, others[0], others[1], others[2], trees.missing_left))
         elif last > 0:
             code = np.int64(x) if 0.0 <= x < last else last
-            left[i] = np.int8((trees.codes[node, code >> 6] >> np.uint64(code & 63)) & np.uint64(1))
+            left[depth, i] = np.int8((trees.codes[node, code >> 6] >> np.uint64(code & 63)) & np.uint64(1))
         else:
-            left[i] = np.int8(x <= threshold)
-
-
-@fast_kernel
-def pass_factors(above, before, now, ratio, term, n_points, n, below):  # OUT: below
-    """Multiply by the factor of an edge; lines are points, columns rows."""
-    for q in range(n_points):
-        with_before, with_now = term[2, q], term[3, q]
-        for b in range(n):
-            below[q, b] = above[q, b] * (ratio + before[b] * with_before + now[b] * with_now)
-
-
-@fast_kernel
-def pass_sums(below, scale, before, now, term, n_points, n, above, phi):  # OUT: above, phi
-    """Add ``scale * below`` to the sums of the parent, and its part in the edge's feature to phi."""
-    for q in range(n_points):
-        with_before, with_now = term[0, q], term[1, q]
-        for b in range(n):
-            amount = scale * below[q, b]
-            above[q, b] += amount
-            phi[b] += amount * (before[b] * with_before + now[b] * with_now)
+            left[depth, i] = np.int8(x <= trees.threshold[node])
 
 
 @kernel
-def go_down(trees, child, side, depth, rule, work, n):  # OUT: work
-    """Enter a child: `depth` is the parent's, and work.left[depth] what the rows decided there.
+def follow(left, depth, side, earlier, n, one):  # OUT: one
+    """Which rows have passed all tests of the feature so far."""
+    for b in range(n):
+        one[depth + 1, b] = one[earlier, b] if left[depth, b] == side else 0.0
+
+
+@kernel
+def fill_terms(rules, m, old_z, ratio, here, term):  # OUT: term
+    """Coefficients of an edge at the m points of a rule.
 
     With the feature's z and o before this edge (1 and 1 if it is new) and after it, a row's factor changes by
     F(z', o') / F(z, o), and its sums will count (o' - z') / F(z', o') - (o - z) / F(z, o).  These take three values,
-    by (o, o') = (1, 1), (1, 0) and (0, 0).
+    by (o, o') = (1, 1), (1, 0) and (0, 0), and are written as sums of multiples of o and o'.
     """
-    points, rest, weight = rule
-    feature = trees.feature[work.node[depth]]
-    earlier = depth
-    while earlier > 0 and work.feature[earlier] != feature:
-        earlier -= 1
-    here = depth + 1
-    ratio, old_z = trees.share[child], work.zero[earlier]
     new_z = old_z * ratio
-    work.node[here], work.feature[here], work.earlier[here], work.zero[here] = child, feature, earlier, new_z
-    before, now, left, term = work.one[earlier], work.one[here], work.left[depth], work.term[here]
-    for b in range(n):
-        now[b] = before[b] if left[b] == side else 0.0
-    for q in range(points.shape[0]):
-        t, s = points[q], rest[q]
+    for q in range(m):
+        t, s, weight = rules[m, 0, q], rules[m, 1, q], rules[m, 2, q]
         inverse = 1.0 / (s * old_z + t)
         kept, failed = (s * new_z + t) * inverse, s * new_z * inverse
-        term[0, q] = -weight[q] * (1.0 / s + (1.0 - old_z) * inverse)
-        term[1, q] = weight[q] * ((1.0 - new_z) / (s * new_z + t) + 1.0 / s)
-        term[2, q], term[3, q] = failed - ratio, kept - failed
-    pass_factors(work.factor[depth], before, now, ratio, term, points.shape[0], n, work.factor[here])
+        term[here, 0, q] = -weight * (1.0 / s + (1.0 - old_z) * inverse)
+        term[here, 1, q] = weight * ((1.0 - new_z) / (s * new_z + t) + 1.0 / s)
+        term[here, 2, q], term[here, 3, q] = failed - ratio, kept - failed
+
+
+@fast_kernel
+def pass_factors(one, term, here, earlier, ratio, m, n, factor):  # OUT: factor
+    """Multiply by the factor of the edge to depth `here`."""
+    for q in range(m):
+        with_before, with_now = term[here, 2, q], term[here, 3, q]
+        for b in range(n):
+            change = ratio + one[earlier, b] * with_before + one[here, b] * with_now
+            factor[here, q, b] = factor[here - 1, q, b] * change
+
+
+@fast_kernel
+def pass_sums(source, line, scale, one, term, here, earlier, size, sums, above, phi, row):  # OUT: sums, phi
+    """Add ``scale * source[line]`` to the sums of the parent, and its part in the edge's feature to phi[row]."""
+    m, n = size
+    for q in range(m):
+        with_before, with_now = term[here, 0, q], term[here, 1, q]
+        for b in range(n):
+            amount = scale * source[line, q, b]
+            sums[above, q, b] += amount
+            phi[row, b] += amount * (one[earlier, b] * with_before + one[here, b] * with_now)
 
 
 @kernel
-def go_up(trees, depth, first, n_points, work, n, phi):  # OUT: work, phi
-    """Leave the node at `depth`: its sums go to its parent, and to the feature of the edge between them."""
-    node, before, now = work.node[depth], work.one[work.earlier[depth]], work.one[depth]
-    term, feature = work.term[depth], work.feature[depth]
-    for k in range(trees.value.shape[1]):
-        target, above = phi[feature, first + k], work.sum[depth - 1, k]
-        if trees.left[node] < 0:
-            if trees.value[node, k] != 0.0:
-                pass_sums(work.factor[depth], trees.value[node, k], before, now, term, n_points, n, above, target)
-        else:
-            pass_sums(work.sum[depth, k], 1.0, before, now, term, n_points, n, above, target)
+def clear_sums(sums, first, last, m, n):  # OUT: sums
+    for line in range(first, last):
+        for q in range(m):
+            for b in range(n):
+                sums[line, q, b] = 0.0
 
 
+# Arrays are passed whole, with the lines to use: a view counts references, which costs as much as a line of work.
 @kernel
-def explain_tree(X, trees, tree, rule, work, phi):  # OUT: work, phi
-    """Add one tree to phi (n_features, n_outputs, BLOCK) for at most BLOCK rows."""
-    n, n_points, depth = X.shape[0], rule[0].shape[0], 0
-    work.node[0], work.stage[0] = trees.root[tree], 0
-    work.feature[0], work.zero[0], work.one[0, :n] = -1, 1.0, 1.0
-    work.factor[0, :n_points, :n] = 1.0
+def explain_tree(X, trees, tree, n_outputs, rules, m, work, phi):  # OUT: work, phi
+    """Add one tree to phi (n_features * n_outputs, BLOCK) for at most BLOCK rows; m points are needed."""
+    n, width, simple, depth = X.shape[0], trees.value.shape[1], trees.other_feature.shape[1] == 0, 0
+    work.node[0], work.stage[0], work.feature[0], work.zero[0] = trees.root[tree], 0, -1, 1.0
+    for b in range(n):
+        work.one[0, b] = 1.0
+        for q in range(m):
+            work.factor[0, q, b] = 1.0
     while depth >= 0:
         node, stage = work.node[depth], work.stage[depth]
         if trees.left[node] >= 0 and stage < 2:
+            feature, here, earlier = trees.feature[node], depth + 1, depth
             if stage == 0:
-                work.sum[depth, :, :n_points, :n] = 0.0
-                decide(X, node, trees, work.left[depth])
+                clear_sums(work.sums, depth * width, here * width, m, n)
+                if simple and trees.n_codes[node] == 0:
+                    fallback = np.int8(trees.missing_left[node])
+                    decide_by_number(X, feature, trees.threshold[node], fallback, depth, work.left)
+                else:
+                    decide(X, node, depth, trees, work.left)
             work.stage[depth] = stage + 1
             child = trees.left[node] if stage == 0 else trees.right[node]
-            go_down(trees, child, 1 - stage, depth, rule, work, n)
-            depth += 1
-            work.stage[depth] = 0
+            while earlier > 0 and work.feature[earlier] != feature:
+                earlier -= 1
+            ratio, old_z = trees.share[child], work.zero[earlier]
+            work.node[here], work.stage[here], work.feature[here] = child, 0, feature
+            work.earlier[here], work.zero[here] = earlier, old_z * ratio
+            follow(work.left, depth, 1 - stage, earlier, n, work.one)
+            fill_terms(rules, m, old_z, ratio, here, work.term)
+            pass_factors(work.one, work.term, here, earlier, ratio, m, n, work.factor)
+            depth = here
             continue
-        if depth > 0:
-            go_up(trees, depth, trees.output[tree], n_points, work, n, phi)
+        for k in range(width if depth > 0 else 0):
+            above, row = (depth - 1) * width + k, work.feature[depth] * n_outputs + trees.output[tree] + k
+            at = (depth, work.earlier[depth], (m, n))
+            if trees.left[node] < 0:
+                pass_sums(
+                    work.factor, depth, trees.value[node, k], work.one, work.term, at[0], at[1], at[2],
+                    work.sums, above, phi, row,
+                )  # fmt: skip
+            else:
+                pass_sums(
+                    work.sums, depth * width + k, 1.0, work.one, work.term, at[0], at[1], at[2],
+                    work.sums, above, phi, row,
+                )  # fmt: skip
         depth -= 1
 
 
 @kernel
 def explain_rows(X, trees, n_points, rules, work, phi, out):  # OUT: work, phi, out
-    """Values (n, n_features, n_outputs) of all trees; rules: (points, 1 - points, weights), one line per number."""
+    """Values (n, n_features, n_outputs) of all trees; rules[m]: points of Gauss's rule, 1 - points, weights."""
+    n_outputs = out.shape[2]
     for start in range(0, X.shape[0], BLOCK):
         rows = X[start : start + BLOCK]
         phi[:] = 0.0
         for tree in range(trees.root.shape[0]):
-            m = n_points[tree]
-            if m > 0:
-                rule = (rules[m, 0, :m], rules[m, 1, :m], rules[m, 2, :m])
-                explain_tree(rows, trees, tree, rule, work, phi)
+            if n_points[tree] > 0:
+                explain_tree(rows, trees, tree, n_outputs, rules, n_points[tree], work, phi)
         for i in range(rows.shape[0]):
-            for f in range(phi.shape[0]):
-                for k in range(phi.shape[1]):
-                    out[start + i, f, k] = phi[f, k, i]
+            for f in range(out.shape[1]):
+                for k in range(n_outputs):
+                    out[start + i, f, k] = phi[f * n_outputs + k, i]

@@ -49,7 +49,7 @@ class Work(NamedTuple):
     one: np.ndarray
     left: np.ndarray
     factor: np.ndarray
-    sum: np.ndarray
+    sums: np.ndarray
     term: np.ndarray
 
 
@@ -164,7 +164,7 @@ def _work(depth, width, n_points) -> Work:
         one=np.ones((levels, rows)),
         left=np.zeros((levels, rows), dtype=np.int8),
         factor=np.ones((levels, n_points, rows)),
-        sum=np.zeros((levels, width, n_points, rows)),
+        sums=np.zeros((levels * width, n_points, rows)),
         term=np.zeros((levels, 4, n_points)),
     )
 
@@ -179,7 +179,7 @@ def explain(planned: Plan, read, n_samples, n_features, n_jobs=None) -> np.ndarr
 
     def task(part):
         work = _work(planned.depth, trees.value.shape[1], planned.rules.shape[2])
-        phi = np.zeros((n_features, n_outputs, k.BLOCK))
+        phi = np.zeros((n_features * n_outputs, k.BLOCK))
         k.explain_rows(read(part), trees, planned.n_points, planned.rules, work, phi, out[part])
 
     thread_map(task, spans(n_samples, blocks * k.BLOCK), n_jobs)
