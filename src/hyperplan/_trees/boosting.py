@@ -78,9 +78,7 @@ class Booster:
             total = sums[output] if rows is None else self._sums_of(rows, gradient, hessian)
             seed = int(generator.integers(2**62))
             leaves = self.grower.grow(gradient, hessian, total, rows, seed)
-            newton = self.grower.newton_values(leaves)
-            values = self._searched(leaves, output, rows, factors) if self.loss.line_search else newton
-            values = self.learning_rate * values
+            values = self.learning_rate * self._leaf_values(leaves, output, rows, factors)
             tree = self.grower.tree(leaves, values)
             self._update(leaves, values, tree, output, rows)
             trees.append(tree)
@@ -139,6 +137,15 @@ class Booster:
         n = self.data.n_samples
         chosen = generator.choice(n, size=max(1, round(self.subsample * n)), replace=False, shuffle=False)
         return np.sort(chosen).astype(np.uint32), None
+
+    def _leaf_values(self, leaves, output, rows, factors):
+        if self.loss.line_search:
+            return self._searched(leaves, output, rows, factors)
+        if leaves.node.shape[0] == 1 and self.loss.code != CUSTOM:
+            return np.zeros(
+                1
+            )  # F_0 is the best constant already: the root's gradient is but rounding, times many rounds
+        return self.grower.newton_values(leaves)
 
     def _searched(self, leaves, output, rows, factors):
         """Leaf values that minimise the loss itself over the rows of the leaf."""
