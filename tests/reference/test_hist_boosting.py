@@ -135,7 +135,8 @@ def test_squared_loss_without_penalty_is_classical_boosting():
 def test_growth_and_sampling_learn(growth, extra):
     X, y, _ = table(3000)
     model = HistGradientBoostingRegressor(growth=growth, random_state=0, **extra).fit(X[:2000], y[:2000])
-    assert model.score(X[2000:], y[2000:]) > 0.7 and model.certificate_.holds
+    # scikit-learn's score is 0.73, and between 0.69 and 0.70 with half of the features
+    assert model.score(X[2000:], y[2000:]) > (0.66 if "max_features" in extra else 0.7) and model.certificate_.holds
     again = HistGradientBoostingRegressor(growth=growth, random_state=0, **extra).fit(X[:2000], y[:2000])
     assert (again.predict(X) == model.predict(X)).all()
 
@@ -164,8 +165,10 @@ def test_oblivious_levels_share_their_test():
 
 def test_level_growth_fills_levels():
     X, y, _ = table()
-    (tree,) = HistGradientBoostingRegressor(growth="level", max_iter=1, max_leaf_nodes=16).fit(X, y)._model.trees[0]
-    assert tree.depth.max() == 4 and tree.n_leaves == 16
+    options = {"growth": "level", "max_iter": 1, "max_leaf_nodes": 16}
+    (tree,) = HistGradientBoostingRegressor(**options).fit(X, y)._model.trees[0]
+    early = (tree.left < 0) & (tree.depth < tree.depth.max() - 1)
+    assert tree.n_leaves == 16 and (tree.count[early] < 40).all()  # twice min_samples_leaf: no level was left open
 
 
 def test_exponential_and_logistic_losses_agree_on_easy_classes():
@@ -202,6 +205,25 @@ def test_threads_and_pickles_change_nothing():
     two = HistGradientBoostingClassifier(**options).fit(X, y > 0)
     assert (one.decision_function(X) == two.decision_function(X)).all()
     assert (pickle.loads(pickle.dumps(two)).predict_proba(X) == two.predict_proba(X)).all()
+
+
+def test_many_rows_are_split_as_in_scikit_learn():
+    """Equal derivatives of many rows, all rounded to the same side, would bias the gains."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120_000, 3)).round(2)
+    y = X[:, 0] * X[:, 1] + X[:, 2] + rng.logistic(size=len(X)) > 0
+    ours, theirs = pair("Classifier", {"max_iter": 3, "early_stopping": False}, X, y)
+    np.testing.assert_allclose(output(ours, X), output(theirs, X), rtol=1e-6)  # float32 derivatives
+    found = [tree.gain[0] for (tree,) in ours._model.trees]
+    expected = [trees[0].nodes["gain"][0] for trees in theirs._predictors]
+    # 14 bits for each of n rows; errors that cancel leave about 2^-14 / sqrt(n) of the sums, those that do not 2^-14
+    np.testing.assert_allclose(found, expected, rtol=3e-6)
+
+
+def test_a_tree_without_split_adds_nothing():
+    X = np.zeros((27, 1))
+    model = HistGradientBoostingClassifier(max_iter=100).fit(X, np.arange(27) % 3 > 0)
+    assert (model.decision_function(X) == model._model.baseline[0]).all()
 
 
 def test_staged_predictions_end_at_the_prediction():
