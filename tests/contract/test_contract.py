@@ -15,6 +15,7 @@ from hyperplan._base import Certificate
 
 RANDOM_ORDER = "visits rows in a random order: a repeated row is visited at other moments than a weighted one"
 DRAWN = "draws rows at random: a repeated row is drawn more often than a weighted one"
+COUNTED = "a leaf needs at least 20 rows, and copies are rows: min_samples_leaf counts them as scikit-learn's does"
 RESPLIT = "chooses its penalty on folds, and repeating rows moves the folds"
 NOT_AS_COPIES = {
     "SGDClassifier": RANDOM_ORDER,
@@ -29,6 +30,8 @@ NOT_AS_COPIES = {
     "AdaBoostRegressor": DRAWN,
     "BaggingClassifier": DRAWN,
     "BaggingRegressor": DRAWN,
+    "HistGradientBoostingClassifier": COUNTED,
+    "HistGradientBoostingRegressor": COUNTED,
     "RandomForestClassifier": DRAWN,
     "RandomForestRegressor": DRAWN,
 }

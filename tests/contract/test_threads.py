@@ -8,8 +8,22 @@ import hyperplan
 from hyperplan._core import parallel
 
 ROWS, COLUMNS = 3 * 32_768 + 7, 33  # above three times the largest chunk, and not a multiple of anything
-SMALLER: dict[str, tuple[int, int]] = {}  # where such data would take minutes: rows and columns that still make chunks
-SERIAL = {"Perceptron": "steps depend on each other, and with two classes there is one problem only"}
+SMALLER = {  # where such data would take minutes: rows and columns that still make chunks
+    "AdaBoostRegressor": (30_000, 9),
+    "BaggingClassifier": (30_000, 9),
+    "BaggingRegressor": (30_000, 9),
+    "ExtraTreesRegressor": (30_000, 9),
+    "MultiwayTreeClassifier": (5000, 9),
+    "ObliqueTreeClassifier": (1500, 9),
+    "ObliqueTreeRegressor": (1500, 9),
+    "RandomForestRegressor": (30_000, 9),
+}
+SERIAL = {
+    "MultiwayTreeClassifier": "nodes are searched one after the other",
+    "ObliqueTreeClassifier": "nodes are searched one after the other",
+    "ObliqueTreeRegressor": "nodes are searched one after the other",
+    "Perceptron": "steps depend on each other, and with two classes there is one problem only",
+}
 
 
 @pytest.fixture
