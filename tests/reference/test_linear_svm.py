@@ -286,4 +286,5 @@ def test_l1_stops_at_max_iter_with_a_valid_gap(max_iter):
         warnings.simplefilter("ignore")
         model = LinearSVC(penalty="l1", C=100.0, max_iter=max_iter).fit(X, y)
     assert model.n_iter_ <= max_iter
-    assert model.certificate_.details["dual"] <= best * (1 + 1e-6) and model.certificate_.details["primal"] >= best * (1 - 1e-6)
+    details = model.certificate_.details
+    assert details["dual"] <= best * (1 + 1e-6) and details["primal"] >= best * (1 - 1e-6)

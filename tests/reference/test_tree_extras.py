@@ -15,7 +15,6 @@ from hyperplan.tree import (
     add_surrogates,
     export_graphviz,
     export_text,
-    permutation_importance,
     rules,
 )
 
@@ -526,26 +525,3 @@ def test_surrogates_as_a_parameter():
     model = DecisionTreeRegressor(max_depth=1, surrogates=2).fit(TWINS, SIDES)
     assert model.tree_.stand_ins(0) == add_surrogates(plain, TWINS, n_surrogates=2).tree_.stand_ins(0)
     assert model.predict([[np.nan, 9.0, 9.0, 0.0]])[0] == 1.0
-
-
-def test_permutation_importance_skips_what_is_never_asked():
-    from sklearn.inspection import permutation_importance as reference
-
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 6))
-    y = X[:, 0] + 0.5 * X[:, 3] + 0.1 * rng.normal(size=400)
-    model = DecisionTreeRegressor(max_depth=3, random_state=0).fit(X, y)
-    found = permutation_importance(model, X, y, n_repeats=20, random_state=0)
-    expected = reference(model, X, y, n_repeats=20, random_state=0)
-    # two samples of 20 shuffles each: five standard errors of their difference
-    spread = np.sqrt((found.importances_std**2 + expected.importances_std**2) / 20)
-    assert (np.abs(found.importances_mean - expected.importances_mean) <= 5 * spread).all()
-    unused = np.setdiff1d(np.arange(6), model.tree_.feature)
-    assert unused.size and (found.importances[unused] == 0.0).all()
-    slanted_model = ObliqueTreeRegressor(directions="ridge", max_depth=1).fit(X, y)
-    assert (permutation_importance(slanted_model, X, y, random_state=0).importances_mean[[0, 3]] > 0.05).all()
-    played = MultiwayTreeClassifier(criterion="gain", max_depth=1).fit(WEATHER, PLAYED)
-    only = permutation_importance(played, WEATHER, PLAYED, n_repeats=10, random_state=0).importances_mean
-    assert only[0] > 0 and (only[1:] == 0).all()
-    with pytest.raises(ValueError, match="n_repeats"):
-        permutation_importance(model, X, y, n_repeats=0)

@@ -361,7 +361,8 @@ def grow_depth_first(columns, targets, rule, kind, stack, nodes, work, sets, pro
         if parent >= 0:
             children = nodes.children_left if is_left else nodes.children_right
             children[parent] = i
-        if find_split(columns, (start, end), depth, targets, rule, kind, tot, work, sets) > -math.inf:
+        gain = find_split(columns, (start, end), depth, targets, rule, kind, tot, work, sets)
+        if gain != -math.inf:  # NaN where impurities overflow: still a split
             j, cand = work.found[FEATURE], work.cands[work.found[BEST]]
             nodes.feature[i], nodes.threshold[i] = j, cand[THRESHOLD]
             nodes.missing_go_to_left[i] = cand[MISSING_LEFT] > 0.0

@@ -6,7 +6,6 @@ from hyperplan.tree._export_text import export_text, rules
 from hyperplan.tree._extra_tree import ExtraTreeClassifier, ExtraTreeRegressor
 from hyperplan.tree._multiway import MultiwayTreeClassifier
 from hyperplan.tree._oblique import ObliqueTreeClassifier, ObliqueTreeRegressor
-from hyperplan.tree._permutation import permutation_importance
 from hyperplan.tree._plot_tree import plot_tree
 from hyperplan.tree._surrogates import add_surrogates
 
@@ -21,7 +20,6 @@ __all__ = [
     "add_surrogates",
     "export_graphviz",
     "export_text",
-    "permutation_importance",
     "plot_tree",
     "rules",
 ]
