@@ -137,11 +137,11 @@ def sum_leaves(rows, bounds, gradient, hessian, start, stop, sums):  # OUT: sums
         g, h = 0.0, 0.0
         if curved:
             for i in range(first, last):
-                g += gradient[rows[i]]
-                h += hessian[rows[i]]
+                g += float(gradient[rows[i]])
+                h += float(hessian[rows[i]])
         else:
             for i in range(first, last):
-                g += gradient[rows[i]]
+                g += float(gradient[rows[i]])
             h = float(max(last - first, 0))
         sums[leaf, 0], sums[leaf, 1] = g, h
 
