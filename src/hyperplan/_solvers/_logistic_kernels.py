@@ -12,6 +12,8 @@ reading each row once.
 
 import math
 
+import numpy as np
+
 from hyperplan._core.jit import fast_kernel, kernel
 
 
@@ -284,7 +286,7 @@ def constant_update(values, diagonal, first, penalty, image, z):
     change = soft_minimum(slope, diagonal[0], penalty[1, 0], z[0]) - z[0]
     z[0] += change
     for i in range(image.shape[0]):
-        image[i] += values[i] * change
+        image[i] += np.float64(values[i]) * change
     return abs(change) * diagonal[0]
 
 
@@ -318,7 +320,7 @@ def sparse_sweep(indptr, indices, values, cross, diagonal, first, penalty, image
             worst = max(worst, abs(change) * bend)
             shift -= follow * change
             for p in range(begin, end):
-                image[indices[p]] += values[p] * change
+                image[indices[p]] += np.float64(values[p]) * change
     if shift != 0.0:
         z[constant] += shift
         for i in range(image.shape[0]):
@@ -332,7 +334,7 @@ def sparse_products(indptr, indices, values, root, cross, diagonal):
     for c in range(diagonal.shape[0]):
         total, square = 0.0, 0.0
         for p in range(indptr[c], indptr[c + 1]):
-            value = 1.0 * values[p]  # in float64
+            value = np.float64(values[p])
             total += value * root[indices[p]]
             square += value * value
         cross[c], diagonal[c] = total, square
