@@ -24,9 +24,11 @@ COVERED = (
     + ["A14", "V1", "V2", "V3", "V5", "T38"]
     + [f"T{i:02}" for i in range(5, 14)]
     + [f"I{i}" for i in range(1, 18)]
-    + [f"J{i}" for i in (*range(1, 9), 14)]
-    + [f"K{i}" for i in (1, 2, 3, 4, 6, 8, 9, 10, 15, 17, 18, 19)]
-    + ["V7", "V8", "V10", "V11", "V12", *(f"T{i}" for i in range(14, 25))]
+    + [f"J{i}" for i in (*range(1, 10), 13, 14)]
+    + [f"K{i}" for i in (*range(1, 12), *range(14, 20))]
+    + ["V7", "V8", "V10", "V11", "V12", *(f"T{i}" for i in range(14, 26))]
+    + ["X2", "X3", "X9", "X11", "X12"]
+    + [f"E{i}" for i in (*range(17, 28), *range(62, 70), 86, 95, 96)]
 )
 
 
