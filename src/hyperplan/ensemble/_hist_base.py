@@ -138,16 +138,20 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
+        return self._fit((X, y, sample_weight), (X_val, y_val, sample_weight_val))
+
+    def _fit(self, training, validation):
+        """Fit to (X, y, sample_weight, ...) and maybe watch (X_val, y_val, sample_weight_val, ...)."""
         # 1 parameters
         check_params(self)
         previous = self._model if self.warm_start and hasattr(self, "_model") else None
         seed = self._seed if previous is not None else int(self._fresh_seed())
         # 2 data
-        rows, columns, target = self._training_rows(X, y, sample_weight)
-        held = self._validation_rows(X_val, y_val, sample_weight_val, columns, target)
+        rows, columns, target = self._training_rows(*training)
+        held = self._validation_rows(columns, target, *validation)
         constraints = self._constraints(target, columns)
         loss = self._boosting_loss(target, rows)
-        stops = rows.X.shape[0] > AUTO_ROWS if self.early_stopping == "auto" else bool(self.early_stopping)
+        stops = self._is_watchful(rows) if self.early_stopping == "auto" else bool(self.early_stopping)
         if stops and held is None and self.validation_fraction is not None:
             rows, held = self._set_aside(rows, seed, loss)
         # 3 maths
@@ -159,8 +163,12 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
         vars(self).update(result, **target, do_early_stopping_=stops, is_categorical_=columns.is_categorical)
         self.n_trees_per_iteration_ = loss.n_outputs
         self._model, self._seed, self._cache = model, seed, []
-        self._fitted_with_sw = sample_weight is not None
+        self._fitted_with_sw = training[2] is not None
         return self
+
+    def _is_watchful(self, rows):
+        """What early_stopping="auto" means for these rows."""
+        return rows.X.shape[0] > AUTO_ROWS
 
     def _fresh_seed(self):
         return check_random_state(self.random_state).randint(np.iinfo(np.uint32).max, dtype="u8")
@@ -183,7 +191,7 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
     def _weights(self, weight, y, target):
         return weight
 
-    def _validation_rows(self, X, y, weight, columns, target):
+    def _validation_rows(self, columns, target, X, y, weight):
         if X is None and y is None:
             return None
         if y is None:
@@ -252,15 +260,11 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
             )
         data = bin_rows(rows.X, model.bin_map)
         raw = self._start(model, data)
-        booster = Booster(
-            data, rows.y, rows.weight, model.loss, self._growth_options(), constraints, raw,
-            learning_rate=self.learning_rate, subsample=float(self.subsample), seed=seed,
-            sampler=make_sampler(self.sampling, self.subsample, self.top_rate, self.other_rate, self.mvs_lambda),
-        )  # fmt: skip
+        booster = self._booster(data, rows, model.loss, constraints, raw, seed)
         held_data = None if held is None else bin_rows(held.X, model.bin_map)
         watched = None if held is None else (*held, self._start(model, held_data))
         attributes = {**target, "_model": model}
-        monitor = Monitor(self, booster, rows, watched, attributes, seed) if stops else None
+        monitor = self._monitor(booster, rows, watched, attributes, seed) if stops else None
         if monitor and done:
             monitor.train, monitor.validation = list(self.train_score_), list(self.validation_score_)
         elif monitor:
@@ -276,7 +280,7 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
             drops += step.leaf_drop, step.gain_drop
             if watched is not None:
                 extra = make_predictor(step.trees, range(len(step.trees)), model.bin_map, model.loss.n_outputs)
-                add_trees(extra, held_data, 0, len(step.trees), watched[3])
+                add_trees(extra, held_data, 0, len(step.trees), watched[-1])
             stalled = monitor.record() if monitor else False
             self._report(iteration, step, monitor)
             if task(model._replace(trees=list(model.trees))) or stalled:
@@ -287,6 +291,16 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
             "validation_score_": np.asarray(monitor.validation if monitor else []),
             "certificate_": _certificate(drops, first_loss, booster.mean_loss(), constraints),
         }
+
+    def _booster(self, data, rows, loss, constraints, raw, seed):
+        return Booster(
+            data, rows.y, rows.weight, loss, self._growth_options(), constraints, raw,
+            learning_rate=self.learning_rate, subsample=float(self.subsample), seed=seed,
+            sampler=make_sampler(self.sampling, self.subsample, self.top_rate, self.other_rate, self.mvs_lambda),
+        )  # fmt: skip
+
+    def _monitor(self, booster, rows, watched, attributes, seed):
+        return Monitor(self, booster, rows, watched, attributes, seed)
 
     def _start(self, model, data):
         raw = np.empty((model.loss.n_outputs, data.n_samples))
