@@ -10,6 +10,8 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SYLLABUS = (ROOT / "docs" / "syllabus.md").read_text(encoding="utf-8")
+GUIDE = sorted((ROOT / "docs" / "guide").glob("*.md"))
+FAMILIES = ("linear_model", "svm", "tree", "ensemble", "preprocessing")
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]
     for line in SYLLABUS.splitlines()
@@ -41,9 +43,31 @@ def test_readme_examples_run():
     assert result.attempted >= 8 and result.failed == 0
 
 
-def test_readme_points_at_files_that_exist():
-    links = re.findall(r"\]\(([^)#]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
-    assert links and not [link for link in links if "://" not in link and not (ROOT / link).exists()]
+@pytest.mark.parametrize("page", GUIDE, ids=lambda page: page.stem)
+def test_guide_examples_run(page):
+    result = doctest.testfile(str(page), module_relative=False)
+    assert result.attempted >= 10 and result.failed == 0
+
+
+@pytest.mark.parametrize("page", GUIDE, ids=lambda page: page.stem)
+def test_guide_names_exist(page):
+    """Class and function names in the tables of the guide are public names of some family."""
+    words = re.findall(r"`(?:\w+\.)*([A-Z][a-z]\w+)", page.read_text(encoding="utf-8"))
+    families = [importlib.import_module(f"hyperplan.{name}") for name in FAMILIES]
+    assert len(words) > 5 and not [word for word in words if not any(hasattr(module, word) for module in families)]
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", *GUIDE], ids=lambda page: page.stem)
+def test_pages_point_at_files_that_exist(page):
+    links = re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8"))
+    assert links and not [link for link in links if "://" not in link and not (page.parent / link).exists()]
+
+
+def test_readme_and_guide_show_every_page_and_picture():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for page in GUIDE:
+        assert f"docs/guide/{page.name}" in readme
+        assert f"({page.stem}.png)" in page.read_text(encoding="utf-8")
 
 
 def test_readme_has_its_benchmark_section():

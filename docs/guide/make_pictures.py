@@ -1,0 +1,242 @@
+"""Draw the pictures of the guide: ``python docs/guide/make_pictures.py [linear trees forests boosting]``.
+
+Every number comes from a fit of this package with a fixed seed; colours are those of Okabe and Ito, which people with
+any colour vision can tell apart, and lines also differ by style.
+"""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from hyperplan.datasets import load_penguins
+from hyperplan.ensemble import (
+    AdaBoostClassifier,
+    BaggingClassifier,
+    ExtraTreesClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from hyperplan.linear_model import Lasso, LassoCV, LinearRegression
+from hyperplan.preprocessing import StandardScaler
+from hyperplan.tree import DecisionTreeClassifier, plot_tree
+
+FOLDER = Path(__file__).resolve().parent
+INK, GRID = "#33475b", "#e4e7eb"
+BLUE, ORANGE, GREEN, PURPLE = "#0072b2", "#d55e00", "#009e73", "#aa4499"
+
+
+def linear():
+    """Coefficients with and without a penalty; the certificate beside the truth."""
+    table = load_penguins(target="body_mass_g")
+    X, y = StandardScaler().fit_transform(table.data), table.target
+    figure, (left, right) = panels()
+    summary, chosen = LinearRegression().fit(X, y).summary(), LassoCV(random_state=0).fit(X, y)
+    stronger = Lasso(alpha=20.0).fit(X, y).coef_
+    rows = np.arange(X.shape[1])
+    interval = summary.interval[1:]
+    left.axvline(0, color=INK, lw=0.8)
+    left.hlines(rows, interval[:, 0], interval[:, 1], color=BLUE, lw=2)
+    left.plot(summary.coef[1:], rows, "o", color=BLUE, ms=7, label="least squares, 95 % interval")
+    left.plot(chosen.coef_, rows, "D", color=ORANGE, ms=6, mfc="none", label=f"LassoCV (alpha {chosen.alpha_:.1f})")
+    left.plot(stronger, rows, "x", color=INK, ms=8, mew=2, label="Lasso(alpha=20)")
+    left.set_yticks(rows, [name.replace("_", " ") for name in table.feature_names])
+    left.set_ylim(len(rows) + 1.3, -0.6)  # room for the legend
+    left.set_xlabel("grams per standard deviation of the feature")
+    dress(left, "What makes a penguin heavy", "x")
+    left.legend(frameon=False, loc="lower right", fontsize=10)
+
+    best = objective(Lasso(alpha=20.0, tol=1e-14, max_iter=100_000).fit(X, y), X, y)
+    tolerances = np.logspace(0, -9, 19)
+    fits = [Lasso(alpha=20.0, tol=tol, max_iter=100_000).fit(X, y) for tol in tolerances]
+    scale = (y - y.mean()) @ (y - y.mean()) / y.size
+    excess = [max(objective(fit, X, y) - best, 0.0) / scale for fit in fits]
+    right.loglog(tolerances, tolerances, ":", color=INK, label="tol: what was asked")
+    right.loglog(
+        tolerances, [fit.certificate_.value for fit in fits], "-o", color=BLUE, label="certificate: what is proved"
+    )
+    right.loglog(
+        tolerances, np.maximum(excess, 1e-16), "--x", color=ORANGE, mew=2, label="truth: distance to the optimum"
+    )
+    right.invert_xaxis()
+    right.set_xlabel("tol (stricter to the right)")
+    right.set_ylabel("relative excess of the objective")
+    dress(right, "A certificate is never below the truth", "both")
+    right.legend(frameon=False, loc="lower left", fontsize=10)
+    return figure
+
+
+def objective(model, X, y):
+    residual = y - model.predict(X)
+    return residual @ residual / (2 * y.size) + model.alpha * np.abs(model.coef_).sum()
+
+
+def trees():
+    """A small tree, and what pruning does to the error."""
+    table = load_penguins()
+    small = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0).fit(table.data, table.target)
+    figure, (left, right) = panels(widths=(1.35, 1))
+    names = [name.replace("_", " ") for name in table.feature_names]
+    plot_tree(small, feature_names=names, class_names=table.target_names, filled=True, impurity=False, ax=left)
+    left.set_title("Four leaves tell the species", loc="left", weight="bold", color=INK)
+
+    leaves, learned, fresh = pruning_errors()
+    right.plot(leaves, learned, "--", color=BLUE, drawstyle="steps-post", lw=2, label="training rows")
+    right.plot(leaves, fresh, "-", color=ORANGE, drawstyle="steps-post", lw=2, label="other rows")
+    best = int(np.argmin(fresh))
+    right.plot(leaves[best], fresh[best], "o", color=ORANGE, ms=9)
+    right.annotate(
+        f"{leaves[best]} leaves", (leaves[best], fresh[best]), (12, -20), textcoords="offset points", color=ORANGE
+    )
+    right.set_xscale("log")
+    plain_ticks(right, (1, 3, 10, 30, 100))
+    right.set_xlabel("leaves of the pruned tree")
+    right.set_ylabel("share of wrong answers")
+    right.set_ylim(bottom=0)
+    dress(right, "Pruning: the whole path (noisy data)", "y")
+    right.legend(frameon=False, loc="lower left", fontsize=10)
+    return figure
+
+
+def pruning_errors():
+    """(leaves, training error, error on new rows) along the cost-complexity path of a noisy problem."""
+    X, y = noisy_classes(600, seed=0)
+    X_new, y_new = noisy_classes(5000, seed=1)
+    path = DecisionTreeClassifier(random_state=0).cost_complexity_pruning_path(X, y)
+    models = [DecisionTreeClassifier(random_state=0, ccp_alpha=alpha).fit(X, y) for alpha in path.ccp_alphas]
+    leaves = np.array([model.get_n_leaves() for model in models])
+    learned = np.array([1 - model.score(X, y) for model in models])
+    return leaves, learned, np.array([1 - model.score(X_new, y_new) for model in models])
+
+
+def noisy_classes(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(n, 4))
+    inside = (X[:, 0] ** 2 + X[:, 1] ** 2 < 0.6) ^ (rng.random(n) < 0.15)  # 15 % of the labels are wrong
+    return X, inside.astype(int)
+
+
+def forests():
+    """Error against the number of trees, and intervals that hold."""
+    X, y = spheres(1000, seed=0)
+    figure, (left, right) = panels()
+    options = {"n_estimators": 300, "oob_score": True, "random_state": 0}
+    families = {
+        "bagged trees": (BaggingClassifier(**options), BLUE, ":"),
+        "random forest": (RandomForestClassifier(**options), ORANGE, "-"),
+        "extra trees": (ExtraTreesClassifier(bootstrap=True, **options), GREEN, "--"),
+    }
+    for name, (model, colour, style) in families.items():
+        curve = model.fit(X, y).oob_error_curve()
+        label = f"{name} (rho {model.certificate_.details['rho']:.2f})"
+        left.plot(np.arange(5, 301), curve[4:], style, color=colour, lw=2, label=label)
+    left.set_xscale("log")
+    plain_ticks(left, (5, 10, 30, 100, 300))
+    left.set_xlabel("number of trees")
+    left.set_ylabel("out-of-bag share of wrong answers")
+    dress(left, "Less alike members, smaller error", "both")
+    left.legend(frameon=False, fontsize=10)
+
+    table = load_penguins(target="body_mass_g")
+    order = np.random.default_rng(1).permutation(table.target.size)
+    train, fresh = order[:233], order[233:]
+    model = RandomForestRegressor(300, min_samples_leaf=10, random_state=0).fit(table.data[train], table.target[train])
+    ends, truth = model.predict_interval(table.data[fresh], coverage=0.9), table.target[fresh]
+    inside = (ends[:, 0] <= truth) & (truth <= ends[:, 1])
+    rank = np.argsort(np.argsort(model.predict(table.data[fresh]), kind="stable"))
+    right.vlines(rank, ends[:, 0] / 1000, ends[:, 1] / 1000, color=BLUE, lw=2, alpha=0.45)
+    right.plot(rank[inside], truth[inside] / 1000, "o", color=INK, ms=4, label=f"inside: {inside.sum()} of 100")
+    right.plot(rank[~inside], truth[~inside] / 1000, "X", color=ORANGE, ms=8, label=f"outside: {(~inside).sum()}")
+    right.set_xlabel("100 unseen penguins, by predicted mass")
+    right.set_ylabel("body mass (kg)")
+    dress(right, "predict_interval(X, coverage=0.9), one split", "y")
+    right.legend(frameon=False, loc="upper left", fontsize=10)
+    return figure
+
+
+def wave(n, seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6))
+    return X, np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=n)
+
+
+def boosting():
+    """AdaBoost's certificate round by round, and the trade between learning rate and rounds."""
+    X, y = spheres(1000, seed=2)
+    X_new, y_new = spheres(5000, seed=3)
+    weak = DecisionTreeClassifier(max_depth=3)
+    model = AdaBoostClassifier(weak, n_estimators=120, variant="discrete", random_state=0).fit(X, y)
+    details, rounds = model.certificate_.details, np.arange(1, 121)
+    edges = 0.5 - np.asarray(details["errors"])
+    figure, (left, right) = panels()
+    left.plot(rounds, np.exp(-2 * np.cumsum(edges**2)), ":", color=INK, lw=2, label="bound by the edges")
+    left.plot(rounds, np.cumprod(details["factors"]), "-.", color=PURPLE, lw=2, label="product bound")
+    left.plot(rounds, staged_errors(model, X, y), "--", color=BLUE, lw=2, label="training error")
+    left.plot(rounds, staged_errors(model, X_new, y_new), "-", color=ORANGE, lw=2, label="error on new rows")
+    left.set_xlabel("rounds")
+    left.set_ylabel("share of wrong answers")
+    left.set_ylim(0, 1)
+    dress(left, "AdaBoost (trees of depth 3): the certificate by rounds", "y")
+    left.legend(frameon=False, fontsize=10)
+
+    X, y = wave(1500, seed=0)
+    X_new, y_new = wave(5000, seed=1)
+    for rate, colour, style in ((1.0, BLUE, ":"), (0.3, GREEN, "--"), (0.05, ORANGE, "-")):
+        booster = HistGradientBoostingRegressor(learning_rate=rate, max_iter=1000, early_stopping=False).fit(X, y)
+        errors = [float(((stage - y_new) ** 2).mean()) for stage in booster.staged_predict(X_new)]
+        right.plot(np.arange(1, 1001), errors, style, color=colour, lw=2, label=f"learning_rate={rate:g}")
+        best = int(np.argmin(errors))
+        right.plot(best + 1, errors[best], "o", color=colour, ms=8)
+    right.set_xscale("log")
+    plain_ticks(right, (1, 10, 100, 1000))
+    right.set_xlabel("rounds (dot: the best number)")
+    right.set_ylabel("mean squared error on new rows")
+    dress(right, "Small steps go further, and need more rounds", "both")
+    right.legend(frameon=False, fontsize=10)
+    return figure
+
+
+def spheres(n, seed):
+    X = np.random.default_rng(seed).normal(size=(n, 10))
+    return X, np.where((X**2).sum(axis=1) > 9.34, 1, -1)
+
+
+def staged_errors(model, X, y):
+    return [float(np.mean(stage != y)) for stage in model.staged_predict(X)]
+
+
+def panels(widths=(1, 1)):
+    figure = Figure(figsize=(11.5, 4.6), dpi=110, layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
+    return figure, figure.subplots(1, 2, width_ratios=widths)
+
+
+def plain_ticks(axes, values):
+    axes.set_xticks(values, [str(value) for value in values])
+    axes.minorticks_off()
+
+
+def dress(axes, title, grid):
+    axes.set_title(title, loc="left", weight="bold", color=INK)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.tick_params(colors=INK)
+    axes.grid(axis=grid, color=GRID, lw=0.8)
+    axes.set_axisbelow(True)
+
+
+def write(name, figure):
+    """Beside its place first, then renamed: never half a picture."""
+    beside = FOLDER / f".{name}.{os.getpid()}"
+    figure.savefig(beside, format="png", metadata={"Software": None})
+    beside.replace(FOLDER / f"{name}.png")
+
+
+if __name__ == "__main__":
+    pictures = {"linear": linear, "trees": trees, "forests": forests, "boosting": boosting}
+    for chosen in sys.argv[1:] or pictures:
+        write(chosen, pictures[chosen]())
