@@ -12,7 +12,8 @@ CUT = "\n  (...)  \n"
 ROOM = 0.92  # share of the distance between two neighbours that their boxes may fill
 LEVEL_ROOM = 0.7  # the same between two levels, where the edges must stay visible
 PAD = 0.3  # between text and border, in units of the font
-DARK = 390  # red + green + blue below which white letters read better
+BRIGHTNESS = (0.299, 0.587, 0.114)  # of red, green and blue, to the eye
+DARK = 140  # brightness below which white letters read better
 SMALLEST, LARGEST = 1.0, 14.0  # font sizes in points
 
 
@@ -131,7 +132,7 @@ class _Boxes:
     def add(self, text, at, level, node, is_cut):
         fill = "#C0C0C0" if is_cut else self._colour(node) if self._colour else "white"
         look = {"boxstyle": self._shape, "fc": fill, "ec": "0.2"}
-        dark = fill.startswith("#") and sum(bytes.fromhex(fill[1:])) < DARK
+        dark = fill.startswith("#") and _brightness(fill) < DARK
         box = self._note(text, at, ha="center", va="center", bbox=look, zorder=100, color="white" if dark else "black")
         self._boxes[node] = box
         self._levels.setdefault(level, []).append(box)
@@ -170,3 +171,8 @@ class _Boxes:
             share = min(share, LEVEL_ROOM * frame.height * level_height / highest)
         for artist in self.artists:
             artist.set_fontsize(max(SMALLEST, self._fontsize * share))
+
+
+def _brightness(colour):
+    """Of a colour written #rrggbb, from 0 to 255."""
+    return sum(share * part for share, part in zip(BRIGHTNESS, bytes.fromhex(colour[1:])))
