@@ -31,6 +31,13 @@ def test_a_certificate_explains_itself():
         assert piece in text
 
 
+def test_a_certificate_shows_the_ends_of_long_details():
+    details = {"errors": list(range(50)), "few": [1, 2], "word": "a long sentence", "map": dict.fromkeys(range(9))}
+    text = str(Certificate("k", "g", 1.0, 2.0, details=details))
+    assert "errors: 0, 1, ... 49 (50 values)" in text and "few: [1, 2]" in text
+    assert "word: a long sentence" in text and f"map: {details['map']}" in text
+
+
 def test_gap_certificate_is_relative_and_never_negative():
     certificate = gap_certificate(10.5, 10.0, 0.1, 5.0)
     assert certificate.value == pytest.approx(0.1)  # (10.5 - 10) / 5, exact up to rounding

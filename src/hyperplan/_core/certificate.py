@@ -46,10 +46,17 @@ class Certificate:
     def __str__(self):
         sign = "<=" if self.holds else ">"
         lines = [f"{self.kind}: {self.guarantee}", f"  measured {self.value:.6g} {sign} {self.bound:.6g}"]
-        lines += [f"  {name}: {value}" for name, value in self.details.items()]
+        lines += [f"  {name}: {_short(value)}" for name, value in self.details.items()]
         lines += [f"  assuming {self.assumption}"] if self.assumption else []
         lines += [f"  reference: {self.reference}"] if self.reference else []
         return "\n".join(lines)
+
+
+def _short(value):
+    """Text of a detail; of many numbers (one per round, one per class) the ends and how many they are."""
+    if isinstance(value, (str, dict)) or not hasattr(value, "__len__") or len(value) <= 6:
+        return str(value)
+    return f"{value[0]}, {value[1]}, ... {value[-1]} ({len(value)} values)"
 
 
 def gap_certificate(primal, dual, tolerance, scale, *, reference="", assumption="", **details):

@@ -92,8 +92,17 @@ def variance_certificate(found, n_rows) -> Certificate:
             "limit": limit,
             "members": found.n_members,
             "rows": n_rows,
-            "mean squared error of members": found.member_error,
-            "mean squared error of their average": found.bagged_error,
             "spread of members": found.spread,
+            **_errors(found),
         },
     )
+
+
+def _errors(found):
+    """The second identity, where there were targets to compare with."""
+    if np.isnan(found.member_error):
+        return {}
+    return {
+        "mean squared error of members": found.member_error,
+        "mean squared error of their average": found.bagged_error,
+    }
