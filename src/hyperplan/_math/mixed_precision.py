@@ -12,6 +12,7 @@ Carson and Higham (2018), Accelerating the solution of linear systems by iterati
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg.blas import ssymv
 
 from hyperplan._core.parallel import single_threaded_blas
 from hyperplan._math.positive_definite import factorize_single
@@ -74,7 +75,7 @@ def dual_solve(X, target, root, ridge, *, center=True, n_jobs=None) -> MixedFit 
         if not np.isfinite(design.mean).all():
             return None
         unit = _unit(X, design.mean)
-        gram = rows_gram(design, root * unit, np.float32)
+        gram = rows_gram(design, root * unit, np.float32, mirrored=False)
         spread = np.diagonal(gram).astype(np.float64)
         if not (np.isfinite(spread).all() and spread.any()):
             return None
@@ -95,12 +96,11 @@ def _unit(X, mean):
 
 
 def _norm(gram, diagonal):
-    """Largest eigenvalue from below, by a few steps of the power method."""
-    vector = gram[int(np.argmax(diagonal))]
-    value = float(diagonal.max())
+    """Largest eigenvalue from below, by a few steps of the power method on the upper triangle."""
+    vector, value = diagonal.astype(np.float32), float(diagonal.max())
     with single_threaded_blas():
         for _ in range(POWER_STEPS):
-            vector = gram @ (vector / np.linalg.norm(vector))
+            vector = ssymv(1.0, gram.T, vector / np.linalg.norm(vector), lower=1)
             value = max(value, float(np.linalg.norm(vector)))
     return value
 

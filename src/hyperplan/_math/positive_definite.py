@@ -7,7 +7,7 @@ different units do not count as ill-conditioning.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpocon, dpotrf, dpotrs, dtrtri, spotrs, strtri
+from scipy.linalg.lapack import dpocon, dpotrf, dpotrs, dtrtri, spotrf, spotrs, strtri
 
 from hyperplan._core.parallel import single_threaded_blas, spans, thread_map
 from hyperplan._math.moments import one_norm
@@ -75,39 +75,33 @@ def factorize(matrix, ridge=0.0) -> Factor | None:
             lower, failed = dpotrf(scaled.T, lower=1, clean=0, overwrite_a=1)
         else:
             lower = scaled.T
-            failed = _factorize_by_blocks(lower)
+            failed = _factorize_by_blocks(scaled)
         if failed:
             return None
         rcond = float(dpocon(lower, norm, uplo="L")[0])
     return Factor(lower, scale, rcond) if rcond > 4 * np.finfo(np.float64).eps else None
 
 
-def _factorize_by_blocks(lower) -> bool:
-    """Cholesky in place in the lower triangle of a Fortran-ordered matrix; True when a block is not positive.
+def _factorize_by_blocks(upper) -> bool:
+    """Cholesky ``U'U`` in place in the upper triangle of a C-ordered matrix; True when a block is not positive.
 
-    Right-looking: the tiles below and right of a diagonal block are updated in parallel, the same tiles whatever the
-    number of threads.
+    Row block after row block is freed of what the ones above explain, its tiles in parallel: long products of which
+    each entry is written once, and the same tiles whatever the number of threads.
     """
-    blocks = spans(lower.shape[0], BLOCK)
-    invert = dtrtri if lower.dtype == np.float64 else strtri
+    blocks = spans(upper.shape[0], BLOCK)
+    potrf, trtri = (dpotrf, dtrtri) if upper.dtype == np.float64 else (spotrf, strtri)
     for step, k in enumerate(blocks):
-        try:
-            corner = np.linalg.cholesky(lower[k, k])
-        except np.linalg.LinAlgError:
+        above = upper[: k.start, k].T
+        lower, failed = potrf((upper[k, k] - above @ above.T).T, lower=1, clean=1, overwrite_a=1)
+        if failed:
             return True
-        lower[k, k] = corner
-        inverse = invert(corner, lower=1)[0].T
-        below = blocks[step + 1 :]
+        upper[k, k] = lower.T
+        inverse = trtri(lower, lower=1)[0]
 
-        def solve(i, k=k, inverse=inverse):
-            lower[i, k] = lower[i, k] @ inverse
+        def solve(i, k=k, above=above, inverse=inverse):
+            np.matmul(inverse, upper[k, i] - above @ upper[: k.start, i], out=upper[k, i])
 
-        def update(tile, k=k):
-            i, j = tile
-            lower[i, j] -= lower[i, k] @ lower[j, k].T
-
-        thread_map(solve, below)
-        thread_map(update, [(i, j) for i in below for j in below if j.start <= i.start])
+        thread_map(solve, blocks[step + 1 :])
     return False
 
 
@@ -127,9 +121,9 @@ class SingleFactor(NamedTuple):
 
 
 def factorize_single(matrix, ridge, null=None, fill=0.0) -> SingleFactor | None:
-    """Factor of ``matrix + ridge * I + fill * null null'``, overwriting the symmetric float32 `matrix`.
+    """Factor of ``matrix + ridge * I + fill * null null'``, from the upper triangle of the float32 `matrix`.
 
-    None when that is not positive definite in single precision.
+    `matrix` is overwritten; None when it is not positive definite in single precision.
     """
     diagonal = np.diagonal(matrix).astype(np.float64) + ridge
     if null is not None:
@@ -143,12 +137,13 @@ def factorize_single(matrix, ridge, null=None, fill=0.0) -> SingleFactor | None:
         return None
 
     def rescale(rows):
-        matrix[rows] *= left[rows, None] * left
+        right = slice(rows.start, None)
+        matrix[rows, right] *= left[rows, None] * left[right]
         if filled is not None:
-            matrix[rows] += filled[rows, None] * filled
+            matrix[rows, right] += filled[rows, None] * filled[right]
 
     thread_map(rescale, spans(matrix.shape[0], BLOCK))
     np.fill_diagonal(matrix, 1.0)
     with single_threaded_blas():
-        failed = _factorize_by_blocks(matrix.T)
+        failed = _factorize_by_blocks(matrix)
     return None if failed else SingleFactor(matrix.T, scale)

@@ -13,8 +13,8 @@ from hyperplan._core.memory import require_memory
 from hyperplan._core.parallel import spans, thread_map
 from hyperplan._math._row_design_kernels import scaled_panel, shifted_combination, shifted_dots
 
-SLAB = 2048  # columns of the panels that Gram matrices are summed from
-TILE = 512  # side of a tile of the Gram matrix
+SLAB = 2048  # fewest columns of the panels that Gram matrices are summed from
+TILE = 704  # side of a tile of the Gram matrix
 TASK_ENTRIES = 1 << 20  # entries of X that one task of a product reads
 FEW_TARGETS = 8  # products are computed target by target: beyond, BLAS on centred panels is faster
 
@@ -60,16 +60,19 @@ def _even_spans(n, size):
     return spans(n, -(-n // max(1, -(-n // size))))
 
 
-def rows_gram(design, factor, dtype=np.float64):
-    """``F Xc Xc' F`` in the precision `dtype`, F the diagonal `factor`."""
+def rows_gram(design, factor, dtype=np.float64, *, mirrored=True):
+    """``F Xc Xc' F`` in the precision `dtype`, F the diagonal `factor`; only its upper triangle unless `mirrored`."""
     n, d = design.zeros.shape[0], design.mean.shape[0]
     size = np.dtype(dtype).itemsize
-    require_memory(size * n * (n + min(SLAB, d)), f"The Gram matrix of {n} rows", "use fewer rows")
+    widest = max(SLAB, d * design.matrix.itemsize // (2 * size))  # a panel takes at most half the memory of X
+    slabs, blocks = _even_spans(d, widest), _even_spans(n, TILE)
+    require_memory(size * n * (n + min(widest, d)), f"The Gram matrix of {n} rows", "use fewer rows")
     ones = np.ones(d)
     factors = (ones, factor) if design.flipped else (factor, ones)
-    slabs, blocks = _even_spans(d, SLAB), _even_spans(n, TILE)
     gram = np.zeros((n, n), dtype=dtype)
     memory = np.empty(n * (slabs[0].stop - slabs[0].start), dtype=dtype)
+    # the whole squares first: the triangles on the diagonal take half as long and even out the threads
+    tiles = sorted(((i, j) for i in blocks for j in blocks if j.start >= i.start), key=lambda tile: tile[0] == tile[1])
     for slab in slabs:
         width = slab.stop - slab.start
         shape, origin = ((width, n), (slab.start, 0)) if design.flipped else ((n, width), (0, slab.start))
@@ -78,18 +81,22 @@ def rows_gram(design, factor, dtype=np.float64):
         def fill(rows, panel=panel, origin=origin):
             scaled_panel(design.matrix, *design.shifts, *factors, origin[0] + rows.start, origin[1], panel[rows])
 
-        def multiply(tile, rows=panel.T if design.flipped else panel):
+        def multiply(tile, rows=panel.T if design.flipped else panel, first=slab.start == 0):
             i, j = tile
             with np.errstate(all="ignore"):  # NumPy's error state belongs to a thread
-                gram[i, j] += rows[i] @ rows[j].T
+                if first:
+                    np.matmul(rows[i], rows[j].T, out=gram[i, j])
+                else:
+                    gram[i, j] += rows[i] @ rows[j].T
 
         thread_map(fill, _even_spans(shape[0], 256), design.n_jobs)
-        thread_map(multiply, [(i, j) for i in blocks for j in blocks if j.start >= i.start], design.n_jobs)
+        thread_map(multiply, tiles, design.n_jobs)
 
     def mirror(i):
         gram[i.stop :, i] = gram[i, i.stop :].T
 
-    thread_map(mirror, blocks, design.n_jobs)
+    if mirrored:
+        thread_map(mirror, blocks, design.n_jobs)
     return gram
 
 
