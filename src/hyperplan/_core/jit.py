@@ -8,6 +8,7 @@ anywhere below a kernel therefore leads to a new folder, and leaves the unrelate
 
 import contextlib
 import functools
+import gc
 import hashlib
 import importlib
 import pathlib
@@ -21,6 +22,8 @@ import llvmlite.binding as llvm
 import numba
 import numpy as np
 from numba.core.caching import FunctionCache
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 
 from hyperplan._core.cache_folder import CACHE_VARIABLE, cache_home, mark_used, prune, writable_cache_home
 
@@ -172,12 +175,91 @@ def _cached(compiled, func):
     return compiled
 
 
+class _PartLibrary(JITCodeLibrary):
+    """Optimised code that other code takes in: it never becomes machine code of its own."""
+
+    def _finalize_final_module(self):
+        self._finalize_dynamic_globals()
+        self._verify_declare_only_symbols()
+        self._finalized = True
+
+
+class _PartCompiler(Compiler):
+    """Compiles a kernel as a part of others."""
+
+    def __init__(self, typingctx, targetctx, library, args, return_type, flags, locals):  # names of Numba's caller
+        library = _PartLibrary(targetctx.codegen(), "part")
+        super().__init__(typingctx, targetctx, library, args, return_type, flags, locals)
+        self.state.flags.no_compile = True
+
+
+class _Parts:
+    """A kernel as other kernels see it.
+
+    Numba gives each kernel an entrance for Python, machine code and a place in the cache, also when it only becomes a
+    part of another; that is a third of the time a first call takes.  Parts have none of this.  A kernel that Python has
+    called before with the same types is taken in as it is.
+    """
+
+    def __init__(self, func, whole, options):
+        self._func, self._whole, self._options = func, whole, options
+
+    @functools.cached_property
+    def _part(self):
+        options = {**self._options, "no_cpython_wrapper": True, "pipeline_class": _PartCompiler}
+        part = numba.njit(**options)(self._func)
+        part.add_overload = functools.partial(self._add, part)
+        return part
+
+    def _add(self, part, result):
+        part.overloads[tuple(result.signature.args)] = result
+        part.targetctx.insert_user_function(result.library, result.fndesc, [result.library])
+
+    def get_call_template(self, args, kws):
+        """What Numba asks when it meets a call: a template with the return type, after compiling if need be."""
+        whole = self._whole
+        known = tuple(whole._compiler.fold_argument_types(args, kws)[1]) in whole.overloads
+        return type(whole).get_call_template(whole if known else self._part, args, kws)
+
+    def get_overload(self, signature):
+        """The name under which `insert_user_function` knows the compiled kernel."""
+        args = tuple(getattr(signature, "args", signature))
+        found = self._whole.overloads.get(args)
+        return self._part.overloads[args].library if found is None else found.entry_point
+
+
+def _compile_in_one_go(compiled, *args, **kwargs):
+    """Numba's compilation without the search for garbage, which would look through all that was imported many times.
+
+    Several threads may do this at a time: whoever finds the search switched on switches it on again.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        return type(compiled)._compile_for_args(compiled, *args, **kwargs)
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _add_with_parts(compiled, result):
+    """Keep a compiled kernel, and tell its parts where their constants are."""
+    type(compiled).add_overload(compiled, result)
+    for environment in result._find_referenced_environments():
+        result.library.codegen.set_env(environment.env_name, environment)
+
+
 def _compile(func, **options):
-    compiled = numba.njit(nogil=True, error_model="numpy", **options)(func)
+    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True, **options}
+    compiled = numba.njit(**options)(func)
     if _settings.DISABLE_JIT:  # `compiled` is `func`; like compiled code it must not warn (random numbers wrap around)
         compiled = np.errstate(all="ignore")(compiled)
     else:
         compiled = _cached(compiled, func)
+        parts = _Parts(func, compiled, options)
+        compiled.get_call_template, compiled.get_overload = parts.get_call_template, parts.get_overload
+        compiled._compile_for_args = functools.partial(_compile_in_one_go, compiled)
+        compiled.add_overload = functools.partial(_add_with_parts, compiled)
     kernels.append(compiled)
     return compiled
 
@@ -197,19 +279,11 @@ def fast_kernel(func):
 
 
 def inner_kernel(func):
-    """A `kernel` that only other kernels call, and that makes no arrays, only views of its arguments.
-
-    Without an entrance for Python and without counts of references, kernels with many arrays compile twice as fast.
-    """
-    compiled = _compile(func, _nrt=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+    """A `view_kernel` that only other kernels call: whoever calls it from Python is told so."""
+    compiled = view_kernel(func)
     if not _settings.DISABLE_JIT:
-        compiled._insert = _ignore  # Python finds no machine code that it could jump to, asks for some, and is told
         compiled._compile_for_args = _refuse
     return compiled
-
-
-def _ignore(*args, **kwargs):
-    return None
 
 
 def _refuse(*args, **kwargs):
