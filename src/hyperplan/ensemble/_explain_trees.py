@@ -30,6 +30,7 @@ class Reading(NamedTuple):
     shape: tuple  # of one answer: () for a number
     n_jobs: int | None
     rows: Callable  # X -> Rows
+    source: np.ndarray | None = None  # feature of each column that the trees ask for; None if they are the features
 
 
 class Rows(NamedTuple):
@@ -156,7 +157,8 @@ def _read_histogram(model) -> Reading:
         return Rows(X.shape[0], read)
 
     constant = np.array(fitted.baseline, dtype=np.float64).reshape(width)
-    return Reading(join(grown, np.arange(len(grown)) % width), constant, () if width == 1 else (width,), None, rows)
+    trees, source = join(grown, np.arange(len(grown)) % width), fitted.columns.feature_of_columns()
+    return Reading(trees, constant, () if width == 1 else (width,), None, rows, source)
 
 
 READERS = {

@@ -41,6 +41,7 @@ from hyperplan._trees.boosting import Booster
 from hyperplan._trees.boosting_losses import BoostingLoss, baseline
 from hyperplan._trees.boosting_sampling import make_sampler
 from hyperplan._trees.histogram import UNLIMITED, Constraints, GrowthOptions
+from hyperplan.ensemble._hist_importances import ImportancesMixin
 from hyperplan.ensemble._hist_input import (
     Columns,
     apply_columns,
@@ -51,6 +52,8 @@ from hyperplan.ensemble._hist_input import (
     monotone_directions,
 )
 from hyperplan.ensemble._hist_monitor import Monitor
+from hyperplan.ensemble._hist_presets import PresetsMixin
+from hyperplan.ensemble._target_statistics import encode_rows, encode_training, learn_statistics, row_order
 
 AUTO_ROWS = 10_000  # early_stopping="auto" starts above
 Fraction = Is(lambda v: isinstance(v, float | np.floating) and 0.0 < v <= 1.0, "a float in the range (0.0, 1.0]")
@@ -91,6 +94,12 @@ COMMON_PARAMS = {
     "other_rate": Real(gt=0, le=1),
     "mvs_lambda": Real(ge=0),
 }
+CATEGORY_PARAMS = {
+    "categorical_encoding": Choice("native", "ordered", "auto"),
+    "target_smoothing": Real(gt=0),
+    "n_permutations": Int(ge=1),
+    "unseen_category": Choice("missing", "error", "prior"),
+}
 
 
 class Model(NamedTuple):
@@ -111,10 +120,12 @@ class Rows(NamedTuple):
     weight: Any
 
 
-class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
+class HistGradientBoosting(PresetsMixin, ImportancesMixin, CallbackSupportMixin, BaseEstimator):
     """Base of the estimators; a child encodes targets (`_encode_target`) and names its loss (`_boosting_loss`)."""
 
     _known_raw = None  # set on copies that stand in for the estimator when a scorer is asked during the fit
+    # what estimators without these parameters do
+    categorical_encoding, target_smoothing, n_permutations, unseen_category = "native", 1.0, 1, "missing"
 
     @with_callbacks
     def fit(self, X, y, sample_weight=None, *, X_val=None, y_val=None, sample_weight_val=None):
@@ -155,10 +166,11 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
         if stops and held is None and self.validation_fraction is not None:
             rows, held = self._set_aside(rows, seed, loss)
         # 3 maths
-        bin_map = self._bins(rows, columns, seed) if previous is None else previous.bin_map
+        rows, held, columns = self._with_statistics(rows, held if stops else None, columns, loss)
+        bin_map, views = self._bins(rows, columns, seed, previous)
         start = baseline(loss, rows.y, rows.weight) if previous is None else previous.baseline
         model = Model(loss, start, bin_map, [] if previous is None else list(previous.trees), columns)
-        result = self._boost(model, rows, held if stops else None, constraints, seed, target, stops)
+        result = self._boost(model, rows, views, held, self._expanded(constraints, columns), seed, target, stops)
         # 4 attributes
         vars(self).update(result, **target, do_early_stopping_=stops, is_categorical_=columns.is_categorical)
         self.n_trees_per_iteration_ = loss.n_outputs
@@ -174,12 +186,19 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
         return check_random_state(self.random_state).randint(np.iinfo(np.uint32).max, dtype="u8")
 
     def _training_rows(self, X, y, sample_weight):
-        mask = categorical_mask(X, self.categorical_features)
-        X, columns = learn_columns(self, X, mask, self.max_bins)
+        X, columns = self._columns(X)
         y, target = self._encode_target(self._checked_target(y))
         check_consistent_length(X, y)
         weight = check_weight(sample_weight, X)
         return Rows(X, y, self._weights(weight, y, target)), columns, target
+
+    def _columns(self, X):
+        """The training table with codes of categories, and how further tables become numbers."""
+        previous = self._model.columns if self.warm_start and hasattr(self, "_model") else None
+        if previous is not None and previous.is_categorical is not None:  # the trees so far know their own codes
+            return apply_columns(self, X, previous._replace(statistics=None)), previous
+        mask = categorical_mask(X, self.categorical_features)
+        return learn_columns(self, X, mask, self.max_bins)
 
     def _checked_target(self, y):
         if y is None:
@@ -228,15 +247,48 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
 
         return part(train), part(held)
 
-    def _bins(self, rows, columns, seed):
+    def _with_statistics(self, rows, held, columns, loss):
+        """Statistics of the target for columns that want them, learned from the training rows alone."""
+        if columns.ordered is None:
+            return rows, held, columns
+        if columns.statistics is None:
+            sizes = [len(columns.categories[j]) for j in columns.ordered]
+            found = learn_statistics(
+                rows.X, columns.ordered, sizes, rows.y, rows.weight, loss.n_outputs, self.target_smoothing
+            )
+            columns = columns._replace(statistics=found)
+        held = None if held is None else held._replace(X=encode_rows(held.X, columns.statistics))
+        return rows, held, columns
+
+    def _expanded(self, constraints, columns):
+        """Constraints of the encoded columns."""
+        source = columns.feature_of_columns()
+        if source is None:
+            return constraints
+        return Constraints(constraints.monotone[source], np.ascontiguousarray(constraints.groups[:, source]))
+
+    def _bins(self, rows, columns, seed, previous):
+        """Bins, and the training rows as bins: once, or for each order of rows that statistics look back on."""
+        if columns.ordered is None:
+            bin_map = self._fit_bins(rows.X, rows.weight, columns, seed) if previous is None else previous.bin_map
+            return bin_map, [bin_rows(rows.X, bin_map)]
+        bin_map, views = None if previous is None else previous.bin_map, []
+        for permutation in range(self.n_permutations):
+            order = row_order(seed, permutation, rows.X.shape[0])
+            X = encode_training(rows.X, columns.statistics, rows.y, rows.weight, order)
+            bin_map = self._fit_bins(X, rows.weight, columns, seed) if bin_map is None else bin_map
+            views.append(bin_rows(X, bin_map))
+        return bin_map, views
+
+    def _fit_bins(self, X, weight, columns, seed):
         """Bins from the rows, or from a sample of them drawn by weight."""
-        n, n_features = rows.X.shape
-        counts, weight, sample = category_counts(columns, n_features), rows.weight, None
+        n, n_features = X.shape
+        counts, sample = category_counts(columns, n_features), None
         if n > SAMPLE:
             p = None if weight is None else weight / weight.sum()
             sample, weight = check_random_state(seed).choice(n, SAMPLE, p=p, replace=True), None
             sample.sort()
-        return fit_bins(rows.X, self.max_bins, rows=sample, weight=weight, categories=counts)
+        return fit_bins(X, self.max_bins, rows=sample, weight=weight, categories=counts)
 
     def _growth_options(self):
         max_leaves = UNLIMITED if self.max_leaf_nodes is None else self.max_leaf_nodes
@@ -251,36 +303,43 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
             max_features=float(self.max_features),
         )
 
-    def _boost(self, model, rows, held, constraints, seed, target, stops):
-        """All rounds; `model.trees` grows.  Returns fitted attributes."""
+    def _boost(self, model, rows, views, held, constraints, seed, target, stops):
+        """All rounds, each on one of the views by turns; `model.trees` grows.  Returns fitted attributes.
+
+        Views differ in the statistics of categories: every one has its own raw predictions of the trees so far.
+        """
         done = len(model.trees)
         if done > self.max_iter:
             raise ValueError(
                 f"max_iter={self.max_iter} must be larger than or equal to n_iter_={done} when warm_start==True"
             )
-        data = bin_rows(rows.X, model.bin_map)
-        raw = self._start(model, data)
-        booster = self._booster(data, rows, model.loss, constraints, raw, seed)
+        boosters = [
+            self._booster(data, rows, model.loss, constraints, self._start(model, data), seed) for data in views
+        ]
         held_data = None if held is None else bin_rows(held.X, model.bin_map)
         watched = None if held is None else (*held, self._start(model, held_data))
         attributes = {**target, "_model": model}
-        monitor = self._monitor(booster, rows, watched, attributes, seed) if stops else None
+        monitor = self._monitor(boosters[0], rows, watched, attributes, seed) if stops else None
         if monitor and done:
             monitor.train, monitor.validation = list(self.train_score_), list(self.validation_score_)
         elif monitor:
             monitor.record()
-        first_loss = booster.mean_loss()
+        first_loss = boosters[0].mean_loss()
         task = FitTask(self, rows.X, rows.y, None, self.max_iter, lambda m: {**target, "_model": m, "_cache": []})
         task.begin(model)
         drops = np.zeros(2)
         for iteration in range(done, self.max_iter):
+            booster = boosters[iteration % len(boosters)]
             with single_threaded_blas():  # once: entering it for every task costs more than small trees do
                 step = booster.step(iteration)
             model.trees.append(step.trees)
             drops += step.leaf_drop, step.gain_drop
-            if watched is not None:
+            followers = [(other.data, other.raw) for other in boosters if other is not booster]
+            followers += [] if watched is None else [(held_data, watched[-1])]
+            if followers:
                 extra = make_predictor(step.trees, range(len(step.trees)), model.bin_map, model.loss.n_outputs)
-                add_trees(extra, held_data, 0, len(step.trees), watched[-1])
+                for data, raw in followers:
+                    add_trees(extra, data, 0, len(step.trees), raw)
             stalled = monitor.record() if monitor else False
             self._report(iteration, step, monitor)
             if task(model._replace(trees=list(model.trees))) or stalled:
@@ -289,7 +348,7 @@ class HistGradientBoosting(CallbackSupportMixin, BaseEstimator):
         return {
             "train_score_": np.asarray(monitor.train if monitor else []),
             "validation_score_": np.asarray(monitor.validation if monitor else []),
-            "certificate_": _certificate(drops, first_loss, booster.mean_loss(), constraints),
+            "certificate_": _certificate(drops, first_loss, boosters[0].mean_loss(), constraints),
         }
 
     def _booster(self, data, rows, loss, constraints, raw, seed):

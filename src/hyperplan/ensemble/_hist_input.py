@@ -1,4 +1,9 @@
-"""Tables for histogram boosting: which columns are categories, and every column as numbers."""
+"""Tables for histogram boosting: which columns are categories, and every column as numbers.
+
+Categories become codes 0, 1, ... in the order of their values, and then, where statistics of the target stand for
+them, the numbers of `_target_statistics`.  At prediction a category that training did not see is, by the estimator's
+`unseen_category`, missing, an error, or (where statistics stand for categories) as good as the prior.
+"""
 
 import math
 from typing import NamedTuple
@@ -6,15 +11,29 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperplan._base import FLOATS, check_design
+from hyperplan.ensemble._target_statistics import TargetStatistics, encode_rows
+
+UNSEEN = -1  # code of an unseen category, until the policy has decided
 
 
 class Columns(NamedTuple):
-    """How raw columns become numbers: categories by column (None for numbers), and a transformer for data frames."""
+    """How raw columns become numbers: categories by column (None for numbers), and a transformer for data frames.
+
+    `ordered` are the columns whose categories statistics of the target stand for, `statistics` these once learned.
+    """
 
     is_categorical: np.ndarray | None
     categories: list
     transformer: object
     order: np.ndarray | None  # columns of the transformer's output in the order of the input
+    ordered: np.ndarray | None = None
+    statistics: TargetStatistics | None = None
+
+    def feature_of_columns(self):
+        """The feature that each encoded column comes from; None if they are the features."""
+        if self.statistics is None or self.statistics.prior.shape[0] == 1:
+            return None
+        return self.statistics.source
 
 
 NUMBERS_ONLY = Columns(None, [], None, None)
@@ -81,8 +100,7 @@ def learn_columns(estimator, X, mask, max_bins):
         X = _numbers(estimator, X, reset=True)
         found = [np.unique(X[:, j]) if mask[j] else None for j in range(X.shape[1])]
         found = [None if c is None else c[: c.shape[0] - np.isnan(c[-1:]).sum()] for c in found]
-        columns = Columns(mask, found, None, None)
-        _check_cardinality(estimator, [c.shape[0] if c is not None else None for c in found], max_bins)
+        columns = Columns(mask, found, None, None, _ordered_columns(estimator, found, max_bins))
         return encode_numbers(X, columns), columns
     return _learn_frame(estimator, X, mask, max_bins)
 
@@ -92,22 +110,23 @@ def _numbers(estimator, X, reset):
 
 
 def encode_numbers(X, columns):
-    """Codes 0, 1, ... in place of numerical categories; unknown ones become NaN.  X itself when it holds codes."""
+    """Codes 0, 1, ... in place of numerical categories, `UNSEEN` for unknown ones.  X itself when it holds codes."""
     out = None
     for j in np.flatnonzero(columns.is_categorical):
         known, column = columns.categories[j], X[:, j]
         if known.shape[0] == 0:
-            codes = np.full(X.shape[0], np.nan)
+            codes = np.where(np.isnan(column), np.nan, UNSEEN)
         elif known[0] == 0 and known[-1] == known.shape[0] - 1:  # codes already, unless at prediction
             with np.errstate(invalid="ignore"):
                 strange = (column < 0) | (column >= known.shape[0]) | (column != np.floor(column))
                 strange &= ~np.isnan(column)
             if not strange.any():
                 continue
-            codes = np.where(strange, np.nan, column)
+            codes = np.where(strange, UNSEEN, column)
         else:
             codes = np.minimum(np.searchsorted(known, column), known.shape[0] - 1).astype(X.dtype)
-            codes[known[codes.astype(np.intp)] != column] = np.nan
+            codes[known[codes.astype(np.intp)] != column] = UNSEEN
+            codes[np.isnan(column)] = np.nan
         out = X.copy() if out is None else out
         out[:, j] = codes
     return X if out is None else out
@@ -118,7 +137,7 @@ def _learn_frame(estimator, X, mask, max_bins):
     from hyperplan._base.preprocessing import ColumnTransformer, FunctionTransformer, OrdinalEncoder
 
     encoder = OrdinalEncoder(
-        handle_unknown="use_encoded_value", unknown_value=np.nan, encoded_missing_value=np.nan, dtype=np.float64
+        handle_unknown="use_encoded_value", unknown_value=UNSEEN, encoded_missing_value=np.nan, dtype=np.float64
     )
     numbers = FunctionTransformer(_as_floats)
     transformer = ColumnTransformer([("encoder", encoder, mask), ("numbers", numbers, ~mask)])
@@ -135,8 +154,8 @@ def _learn_frame(estimator, X, mask, max_bins):
     for j, known in zip(np.flatnonzero(mask), transformer.named_transformers_["encoder"].categories_):
         last = known[-1] if len(known) else None
         found[j] = known[:-1] if isinstance(last, float) and math.isnan(last) else known
-    _check_cardinality(estimator, [None if c is None else len(c) for c in found], max_bins)
-    return encoded[:, order], Columns(mask, found, transformer, order)
+    columns = Columns(mask, found, transformer, order, _ordered_columns(estimator, found, max_bins))
+    return encoded[:, order], columns
 
 
 def _as_floats(X):
@@ -145,30 +164,74 @@ def _as_floats(X):
     return check_array(X, dtype=np.float64, ensure_all_finite=False, ensure_min_features=0)
 
 
-def _check_cardinality(estimator, counts, max_bins):
+def _ordered_columns(estimator, categories, max_bins):
+    """Columns to be encoded by statistics of the target; an error if another one has too many categories."""
+    counts = np.array([0 if known is None else len(known) for known in categories])
+    encoding = estimator.categorical_encoding
+    if encoding != "native":
+        found = np.flatnonzero(counts > (max_bins if encoding == "auto" else 0))
+        return found if found.size else None
+    if estimator.unseen_category == "prior":
+        raise ValueError(
+            "unseen_category='prior' gives an unseen category the prior of the target statistics: it needs "
+            "categorical_encoding='ordered' or 'auto'."
+        )
     names = getattr(estimator, "feature_names_in_", None)
-    for j, count in enumerate(counts):
-        if count is not None and count > max_bins:
-            which = f"at index {j}" if names is None else repr(names[j])
-            raise ValueError(
-                f"Categorical feature {which} is expected to have a cardinality <= {max_bins} but actually has a "
-                f"cardinality of {count}. Group rare categories, or leave the feature out of categorical_features."
-            )
+    for j in np.flatnonzero(counts > max_bins):
+        which = f"at index {j}" if names is None else repr(names[j])
+        raise ValueError(
+            f"Categorical feature {which} is expected to have a cardinality <= {max_bins} but actually has a "
+            f"cardinality of {counts[j]}. Set categorical_encoding='ordered', group rare categories, or leave the "
+            "feature out of categorical_features."
+        )
+    return None
 
 
 def apply_columns(estimator, X, columns: Columns):
     """Numbers of a table to predict, treated as the training table was."""
     if columns.transformer is not None:
-        return np.asarray(columns.transformer.transform(X))[:, columns.order]
-    X = _numbers(estimator, X, reset=False)
-    return X if columns.is_categorical is None else encode_numbers(X, columns)
+        encoded = np.asarray(columns.transformer.transform(X))[:, columns.order]
+    else:
+        encoded = _numbers(estimator, X, reset=False)
+        if columns.is_categorical is not None:
+            encoded = encode_numbers(encoded, columns)
+    if columns.is_categorical is not None:
+        encoded = _settle_unseen(estimator, X, encoded, columns)
+    return encoded if columns.statistics is None else encode_rows(encoded, columns.statistics)
+
+
+def _settle_unseen(estimator, X, encoded, columns):
+    """Unseen categories by the estimator's policy: NaN, an error, or the code after the last (of no training row)."""
+    for j in np.flatnonzero(columns.is_categorical):
+        unseen = encoded[:, j] == UNSEEN
+        if not unseen.any():
+            continue
+        if estimator.unseen_category == "error":
+            _refuse_unseen(estimator, X, j, np.flatnonzero(unseen))
+        by_prior = estimator.unseen_category == "prior"
+        encoded[unseen, j] = len(columns.categories[j]) if by_prior else np.nan  # encoding made a copy to mark it
+    return encoded
+
+
+def _refuse_unseen(estimator, X, column, rows):
+    names = getattr(estimator, "feature_names_in_", None)
+    name = "" if names is None else f" ({str(names[column])!r})"
+    values = np.asarray(X)[rows, column]
+    raise ValueError(
+        f"Column {column}{name} has categories that the training rows did not have, in {len(rows)} row"
+        f"{'s' if len(rows) > 1 else ''}: the first is {values[0]!r} in row {rows[0]}. Map them to known ones, or set "
+        "unseen_category='missing' to treat them as missing values."
+    )
 
 
 def category_counts(columns: Columns, n_features):
-    """Number of categories by column, None for numbers: what `fit_bins` wants."""
+    """Number of categories by encoded column, None for numbers: what `fit_bins` wants."""
     if columns.is_categorical is None:
         return None
-    return [None if c is None else len(c) for c in columns.categories] or [None] * n_features
+    counts = [None if c is None else len(c) for c in columns.categories]
+    for j in () if columns.statistics is None else columns.statistics.features:
+        counts[j] = None
+    return counts + [None] * (n_features - len(counts))
 
 
 def monotone_directions(estimator, monotonic_cst):

@@ -4,7 +4,7 @@ import numpy as np
 
 from hyperplan._base import Choice, Is, Null, OneOf, Real, RegressorMixin
 from hyperplan._trees.boosting_losses import custom_loss, mean_of_raw, regression_loss
-from hyperplan.ensemble._hist_base import COMMON_PARAMS, HistGradientBoosting
+from hyperplan.ensemble._hist_base import CATEGORY_PARAMS, COMMON_PARAMS, HistGradientBoosting
 
 LOSSES = ("squared_error", "absolute_error", "gamma", "poisson", "quantile", "huber")
 OwnLoss = Is(
@@ -85,6 +85,20 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
         ``(1 - top_rate) / other_rate`` times.
     mvs_lambda : float, default=0.1
         Part of the second derivatives in the probabilities of 'mvs'.
+    categorical_encoding : {'native', 'ordered', 'auto'}, default='native'
+        How categories are split.  'native' looks for sets of categories, at most `max_bins` of them in a column.
+        'ordered' replaces a category by the smoothed mean of the targets (for three classes and more: shares of each
+        class) of the training rows that have it and come before the row in a random order; at prediction, by that of
+        all training rows.  Any number of categories will do.  'auto' is 'ordered' for columns with more than `max_bins`
+        categories, else 'native'.  Means are weighted by `sample_weight`; held-out rows have no part in them; a warm
+        start keeps the categories and means of the first fit.
+    target_smoothing : float, default=1.0
+        How many rows at the overall mean count as much as is added to each category.
+    n_permutations : int, default=4
+        Number of random orders, which the rounds use by turns.
+    unseen_category : {'missing', 'error', 'prior'}, default='missing'
+        What a category is that the training rows did not have: a missing value, an error that names the row and the
+        column, or (for columns with 'ordered' means) a category at the overall mean.
 
     Attributes
     ----------
@@ -98,6 +112,8 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
         Scores before the first round and after each one; empty without early stopping.
     is_categorical_ : ndarray of bool or None
         Which features are categorical.
+    feature_importances_ : ndarray of shape (n_features,)
+        Sums of the gains of the splits on each feature, divided by their sum; see `importances`.
     certificate_ : Certificate
         The gains of all splits add up to the drop of the second-order objective.
     n_features_in_ : int
@@ -120,7 +136,12 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
     (True, True)
     """
 
-    _params = {"loss": OneOf(Choice(*LOSSES), OwnLoss), "quantile": OneOf(Real(ge=0, le=1), Null), **COMMON_PARAMS}
+    _params = {
+        "loss": OneOf(Choice(*LOSSES), OwnLoss),
+        "quantile": OneOf(Real(ge=0, le=1), Null),
+        **COMMON_PARAMS,
+        **CATEGORY_PARAMS,
+    }
 
     def __init__(
         self,
@@ -154,6 +175,10 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
         top_rate=0.2,
         other_rate=0.1,
         mvs_lambda=0.1,
+        categorical_encoding="native",
+        target_smoothing=1.0,
+        n_permutations=4,
+        unseen_category="missing",
     ):
         self.loss = loss
         self.quantile = quantile
@@ -184,6 +209,10 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
         self.top_rate = top_rate
         self.other_rate = other_rate
         self.mvs_lambda = mvs_lambda
+        self.categorical_encoding = categorical_encoding
+        self.target_smoothing = target_smoothing
+        self.n_permutations = n_permutations
+        self.unseen_category = unseen_category
 
     def _encode_target(self, y):
         y = np.ascontiguousarray(y, dtype=np.float64)
