@@ -30,6 +30,10 @@ COVERED = (
     + [f"K{i}" for i in (*range(1, 12), *range(14, 20))]
     + ["V7", "V8", "V10", "V11", "V12", *(f"T{i}" for i in range(14, 26))]
     + ["X2", "X3", "X9", "X11", "X12"]
+    + [
+        f"E{i:02}"
+        for i in (*range(1, 13), *range(44, 50), 53, 55, *range(70, 74), *range(75, 78), 82, 85, 90, 91, 92, 97)
+    ]
     + [f"E{i}" for i in (*range(17, 28), *range(62, 70), 86, 95, 96)]
 )
 
