@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from hyperplan.linear_model._logistic import LogisticRegression
     from hyperplan.linear_model._logistic_cv import LogisticRegressionCV
     from hyperplan.linear_model._multi_task import MultiTaskElasticNet, MultiTaskLasso
+    from hyperplan.linear_model._multi_task_cv import MultiTaskElasticNetCV, MultiTaskLassoCV
     from hyperplan.linear_model._ordinal import OrdinalRegression
     from hyperplan.linear_model._perceptron import Perceptron, perceptron, update_weight
     from hyperplan.linear_model._probit import ProbitRegression

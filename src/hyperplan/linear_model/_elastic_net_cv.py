@@ -118,8 +118,8 @@ class CrossValidatedPath(BaseEstimator):
         return tags
 
 
-class _ElasticNetCVBase(LinearRegressorMixin, CrossValidatedPath):
-    """`fit` of `ElasticNetCV` and `LassoCV`."""
+class ElasticNetCVBase(LinearRegressorMixin, CrossValidatedPath):
+    """`fit` of all cross-validated elastic nets: those of one target, and (`_multi_task_cv`) those of several."""
 
     def fit(self, X, y, sample_weight=None, **params):
         """Choose the penalty by cross-validation and fit it on all rows.
@@ -128,8 +128,8 @@ class _ElasticNetCVBase(LinearRegressorMixin, CrossValidatedPath):
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Data.
-        y : array-like of shape (n_samples,)
-            Target.
+        y : array-like of shape (n_samples,) or (n_samples, n_targets)
+            Target; several in the multi-task estimators.
         sample_weight : float or array-like of shape (n_samples,), default=None
             Weights of rows, for fitting and for the test errors.
         **params : dict
@@ -151,7 +151,8 @@ class _ElasticNetCVBase(LinearRegressorMixin, CrossValidatedPath):
         folds = split_folds(self, X, y, sample_weight, params)
         # 3 maths
         n_penalties = len(folds) * len(l1_ratios) * (self.alphas if automatic else len(alphas))
-        precompute = True if hasattr(self.precompute, "__array__") else self.precompute
+        positive, precompute = getattr(self, "positive", False), getattr(self, "precompute", False)
+        precompute = True if hasattr(precompute, "__array__") else precompute
         with np.errstate(over="ignore", invalid="ignore"):
             whole, problem_of = fold_problems(
                 X, y, weight, folds, center=self.fit_intercept, precompute=precompute, n_penalties=n_penalties,
@@ -159,16 +160,14 @@ class _ElasticNetCVBase(LinearRegressorMixin, CrossValidatedPath):
             )  # fmt: skip
             if not whole.finite:
                 check_finite(self, X)
-            grids = [
-                alpha_grid(whole, r, self.eps, self.alphas, self.positive) if automatic else alphas for r in l1_ratios
-            ]
-            task = FoldTask(X, y, weight, self.fit_intercept, l1_ratios, grids, self.positive, options)
+            grids = [alpha_grid(whole, r, self.eps, self.alphas, positive) if automatic else alphas for r in l1_ratios]
+            task = FoldTask(X, y, weight, self.fit_intercept, l1_ratios, grids, positive, options)
             results = thread_map(
                 lambda k: fold_errors(task, folds[k][1], *problem_of(k)), range(len(folds)), self.n_jobs
             )
             errors = np.stack([e for e, _ in results], axis=1)
             l1_ratio, alpha = best_of_grid(l1_ratios, grids, errors.mean(axis=1))
-            fit = _refit(whole, alpha, l1_ratio, self.positive, options, X.dtype, self.fit_intercept)
+            fit = _refit(whole, alpha, l1_ratio, positive, options, X.dtype, self.fit_intercept)
         _check_outcome(self, X, fit)
         unsolved = [s for _, solutions in results for s in solutions] + fit.solutions
         warn_unconverged(unsolved, [fit.tolerances[0]] * len(unsolved), options.max_iter, fit.total)
@@ -229,7 +228,7 @@ def _refit(whole, alpha, l1_ratio, positive, options, dtype, fit_intercept):
     )
 
 
-class LassoCV(_ElasticNetCVBase):
+class LassoCV(ElasticNetCVBase):
     """Lasso whose penalty is chosen by cross-validation.
 
     Minimises ``1/(2n) |y - Xw - b|^2 + alpha |w|_1`` along a path of `alphas` on each training fold, then for the
@@ -344,7 +343,7 @@ class LassoCV(_ElasticNetCVBase):
         self.selection = selection
 
 
-class ElasticNetCV(_ElasticNetCVBase):
+class ElasticNetCV(ElasticNetCVBase):
     """Elastic net whose penalty (and its mixing) is chosen by cross-validation.
 
     Minimises ``1/(2n) |y - Xw - b|^2 + alpha (l1_ratio |w|_1 + (1 - l1_ratio)/2 |w|^2)`` along a path of `alphas`

@@ -16,6 +16,7 @@ from hyperplan.linear_model._elastic_net_problem import (
     penalties_for,
     uses_gram,
 )
+from hyperplan.linear_model._multi_task_problem import MultiTaskProblem
 
 CANCELLATION = 1e-7  # squared errors this small against the target's are computed from the rows instead
 
@@ -80,21 +81,23 @@ def fold_problems(X, y, weight, folds, *, center, precompute, n_penalties, tol, 
     """(problem of all rows, function from a fold's number to its problem and test moments or None).
 
     Few columns: one pass over the data gives the Gram matrix of each test fold; training sets follow by subtraction.
-    Many columns: nothing is computed here, folds are weights on the one X.
+    Many columns, or several targets (y of two dimensions): nothing is computed here, folds are weights on the one X.
     """
     n, d = X.shape
-    if not uses_gram(X, precompute, n_penalties, tol):
+    if y.ndim == 2 or not uses_gram(X, precompute, n_penalties, tol):
         X = by_columns(X)
         wide = d > WORKING_SET_COLUMNS and n * d > WORKING_SET_ENTRIES
 
+        def weighted(weight, total=None):
+            if y.ndim == 2:
+                return MultiTaskProblem(X, y, weight, center=center, total=total)
+            return DesignProblem(X, y[:, None], weight, center=center, total=total, working_set=wide)
+
         def by_weights(k):
             counts = row_counts(folds[k][0], n)
-            return DesignProblem(
-                X, y[:, None], counts * weight, center=center, total=float(counts.sum()), working_set=wide
-            ), None
+            return weighted(counts * weight, float(counts.sum())), None
 
-        all_rows = None if (weight == 1).all() else weight
-        return DesignProblem(X, y[:, None], all_rows, center=center, working_set=wide), by_weights
+        return weighted(None if (weight == 1).all() else weight), by_weights
     rows = X.tocsr() if sp.issparse(X) else X
     Y = y[:, None]
 
@@ -129,7 +132,9 @@ def fold_errors(task, test, problem, tested):
     errors, solutions = [], []
     for l1_ratio, alphas in zip(task.l1_ratios, task.alphas):
         solution = problem.solve(0, penalties_for(alphas, l1_ratio, problem.total, task.positive), task.options)
-        intercepts = problem.y_mean[0] - solution.coefs @ problem.x_mean if task.center else np.zeros(len(alphas))
+        intercepts = np.zeros(solution.coefs.shape[:-1])
+        if task.center:
+            intercepts = problem.y_mean - solution.coefs @ problem.x_mean
         mse = None if tested is None else _errors_from_moments(tested, solution.coefs, intercepts)
         errors.append(_errors_from_rows(task, test, solution.coefs, intercepts) if mse is None else mse)
         solutions.append(solution)
@@ -149,8 +154,11 @@ def _errors_from_moments(m, coefs, intercepts):
 
 def _errors_from_rows(task, test, coefs, intercepts):
     """Mean squared errors from the predictions of the test rows, over the columns that are ever used."""
-    used = np.flatnonzero(coefs.any(axis=0))
+    used = np.flatnonzero(coefs.any(axis=tuple(range(coefs.ndim - 1))))
     block = task.X[:, used][test] if sp.issparse(task.X) else task.X[np.ix_(_positions(test, len(task.y)), used)]
+    if coefs.ndim == 3:  # several targets: one penalty at a time, for the sake of memory
+        residuals = (np.asarray(block @ W[:, used].T) + b - task.y[test] for W, b in zip(coefs, intercepts))
+        return np.array([np.average((r**2).mean(axis=1), weights=task.weight[test]) for r in residuals])
     residuals = np.asarray(block @ coefs[:, used].T) + intercepts - task.y[test, None]
     return np.average(residuals**2, axis=0, weights=task.weight[test])
 

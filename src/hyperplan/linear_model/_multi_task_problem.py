@@ -28,37 +28,62 @@ class MultiTaskSolution(NamedTuple):
     finite: bool
 
 
-def multi_task_path(
-    X, Y, weight, penalties, options, *, center, mean=None, start=None, total=None
-) -> MultiTaskSolution:
+class MultiTaskProblem:
+    """A design with all its targets, prepared once for any number of paths.
+
+    It answers like the problems of single targets in `_elastic_net_problem`, so that cross-validation can take either;
+    `weight` is scaled to sum to `total`, by default the number of rows.
+    """
+
+    def __init__(self, X, Y, weight, *, center, mean=None, total=None):
+        self.design = Design(by_columns(X), weight, center=center, mean=mean, total=total)
+        pairs = [self.design.center_target(y) for y in Y.T]
+        self.targets = np.array([y for y, _ in pairs])
+        self.design.prepare(self.targets[0])
+        self.total = self.design.total
+        self.x_mean, self.y_mean = self.design.arrays.mean, np.array([mean for _, mean in pairs])
+        self.y2 = np.array([float((self.design.weight * self.targets**2).sum())])
+        self.finite = bool(np.isfinite(self.design.arrays.norm2).all())
+
+    @property
+    def xy(self):
+        """X'SY, of shape (n_features, n_targets)."""
+        products, every = np.empty((self.targets.shape[0], self.design.d)), np.ones(self.design.d, dtype=np.bool_)
+        for y, c in zip(self.targets, products):
+            self.design.correlate(self.design.weight * y, every, c)
+        return products.T
+
+    def solve(self, _, penalties, options, start=None) -> MultiTaskSolution:
+        """Solve for each penalty in turn, all targets together."""
+        design, (n_targets, _) = self.design, self.targets.shape
+        W = np.zeros((design.d, n_targets)) if start is None else np.array(start, dtype=np.float64).T.copy()
+        rho = design.weight * self.targets
+        if W.any():
+            rho -= design.weight * (np.asarray(design.X @ W, dtype=np.float64) - design.arrays.mean @ W).T
+        rho, offset = np.ascontiguousarray(rho), np.zeros(n_targets)
+        y2 = float(self.y2[0])
+        work, active = np.empty((3, max(design.d, n_targets))), np.empty(design.d, dtype=np.intp)
+        coefs, gaps, primals = np.empty((len(penalties), n_targets, design.d)), [], []
+        n_iters, statuses = [], []
+        for p, penalty in enumerate(penalties):
+            stop = Stop(y2, options.tol * y2, options.tol, options.max_iter)
+            epochs, gap = task_descent(
+                design.arrays, self.targets, penalty, stop, options.rng, work, active, W, rho, offset
+            )
+            coefs[p] = W.T
+            gaps.append(gap)
+            primals.append(_primal(design, penalty, W, rho, offset))
+            n_iters.append(int(epochs))
+            statuses.append(Status.CONVERGED if gap <= stop.goal else Status.MAX_ITER)
+        return MultiTaskSolution(
+            coefs, np.array(gaps), np.array(primals), n_iters, statuses, self.x_mean, self.y_mean, y2, self.total,
+            self.finite,
+        )  # fmt: skip
+
+
+def multi_task_path(X, Y, weight, penalties, options, *, center, mean=None, start=None) -> MultiTaskSolution:
     """Solve for each penalty in turn; `weight` sums to the number of rows, or is None."""
-    design = Design(by_columns(X), weight, center=center, mean=mean, total=total)
-    pairs = [design.center_target(y) for y in Y.T]
-    targets = np.array([y for y, _ in pairs])
-    design.prepare(targets[0])
-    n_targets = targets.shape[0]
-    W = np.zeros((design.d, n_targets)) if start is None else np.array(start, dtype=np.float64).T.copy()
-    rho = design.weight * targets
-    if W.any():
-        rho -= design.weight * (np.asarray(design.X @ W, dtype=np.float64) - design.arrays.mean @ W).T
-    rho, offset = np.ascontiguousarray(rho), np.zeros(n_targets)
-    y2 = float((design.weight * targets**2).sum())
-    work, active = np.empty((3, max(design.d, n_targets))), np.empty(design.d, dtype=np.intp)
-    coefs, gaps, primals = np.empty((len(penalties), n_targets, design.d)), [], []
-    n_iters, statuses = [], []
-    for p, penalty in enumerate(penalties):
-        stop = Stop(y2, options.tol * y2, options.tol, options.max_iter)
-        epochs, gap = task_descent(design.arrays, targets, penalty, stop, options.rng, work, active, W, rho, offset)
-        coefs[p] = W.T
-        gaps.append(gap)
-        primals.append(_primal(design, penalty, W, rho, offset))
-        n_iters.append(int(epochs))
-        statuses.append(Status.CONVERGED if gap <= stop.goal else Status.MAX_ITER)
-    finite = bool(np.isfinite(design.arrays.norm2).all())
-    return MultiTaskSolution(
-        coefs, np.array(gaps), np.array(primals), n_iters, statuses, design.arrays.mean,
-        np.array([m for _, m in pairs]), y2, design.total, finite,
-    )  # fmt: skip
+    return MultiTaskProblem(X, Y, weight, center=center, mean=mean).solve(0, penalties, options, start)
 
 
 def _primal(design, penalty, W, rho, offset):
