@@ -26,13 +26,16 @@ def build(name, **wanted):
 
 
 def data(name, n=120, d=6, seed=0):
-    """Training data: labels for classifiers, positive targets for regressors (some want them), pairs for multi-task."""
+    """Training data: labels or grades for classifiers and rankers, positive targets for regressors (some want them),
+    pairs for multi-task."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d))
     score = X @ np.linspace(1.0, -1.0, d) + 0.7 * rng.normal(size=n)
     model = build(name)
     if is_classifier(model):
         return X, np.digitize(score, [0.0]).astype(np.intp)
+    if model.__sklearn_tags__().estimator_type == "ranker":
+        return X, np.digitize(score, [0.0, 1.0])
     target = np.exp(0.3 * score)
     tags = model.__sklearn_tags__().target_tags
     return X, target if tags.single_output or not is_regressor(model) else np.column_stack([target, target[::-1]])

@@ -22,7 +22,7 @@ class BoostingLoss(NamedTuple):
     """One loss of the table above; see the functions of this module for what its fields mean.
 
     `code` -1 is softmax, -2 a caller's own loss (`custom` has ``value``, ``gradient``, ``curvature`` and maybe
-    ``baseline``, each a function of y and raw predictions).
+    ``baseline``, each a function of y and raw predictions), -3 an objective of ranking (see `ranking`).
     """
 
     name: str
@@ -35,7 +35,7 @@ class BoostingLoss(NamedTuple):
     custom: object = None
 
 
-SOFTMAX, CUSTOM = -1, -2
+SOFTMAX, CUSTOM, RANKING = -1, -2, -3
 
 
 def regression_loss(name, quantile=None) -> BoostingLoss:
@@ -82,6 +82,8 @@ def weighted_quantile(values, weight, level) -> float:
 
 def baseline(loss: BoostingLoss, y, weight) -> np.ndarray:
     """The best constant raw prediction, one per output."""
+    if loss.code == RANKING:  # only differences of scores matter
+        return np.zeros(1)
     if loss.custom is not None:
         start = getattr(loss.custom, "baseline", None)
         return np.array([float(start(y, weight)) if start is not None else 0.0])

@@ -28,6 +28,7 @@ OPTION_NAMES = (
     "solver",
     "algorithm",
     "loss",
+    "objective",
     "penalty",
     "selection",
     "precompute",
@@ -203,6 +204,8 @@ def _inputs(estimator):
     tags = estimator().__sklearn_tags__().target_tags
     if is_classifier(estimator()):
         targets = [(score > 0).astype(np.intp), np.digitize(score, [-0.7, 0.7])]
+    elif estimator().__sklearn_tags__().estimator_type == "ranker":
+        targets = [np.digitize(score, [-0.7, 0.7])]
     else:
         targets = [positive, pair] if tags.single_output else [pair]
     for y in targets:

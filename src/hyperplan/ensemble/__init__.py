@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hyperplan.ensemble._gradient_boosting_classifier import GradientBoostingClassifier
     from hyperplan.ensemble._gradient_boosting_regressor import GradientBoostingRegressor
     from hyperplan.ensemble._hist_classifier import HistGradientBoostingClassifier
+    from hyperplan.ensemble._hist_ranker import HistGradientBoostingRanker
     from hyperplan.ensemble._hist_regressor import HistGradientBoostingRegressor
 
 __getattr__, __dir__, __all__ = lazy_names(__name__)

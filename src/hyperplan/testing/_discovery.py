@@ -4,7 +4,7 @@ import importlib
 import inspect
 
 FAMILIES = ("linear_model", "svm", "preprocessing", "optimize", "tree", "ensemble")
-TYPES = ("classifier", "regressor", "transformer", "cluster", "outlier_detector")
+TYPES = ("classifier", "regressor", "transformer", "cluster", "outlier_detector", "ranker")
 
 
 def all_estimators(type_filter=None):
@@ -13,7 +13,7 @@ def all_estimators(type_filter=None):
     Parameters
     ----------
     type_filter : str or None
-        "classifier", "regressor", "transformer", "cluster" or "outlier_detector"; None keeps all.
+        "classifier", "regressor", "transformer", "cluster", "outlier_detector" or "ranker"; None keeps all.
 
     Returns
     -------
