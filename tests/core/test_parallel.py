@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import hyperplan
 from hyperplan._core import parallel
-from hyperplan._core.parallel import effective_n_jobs, single_threaded_blas, spans, thread_limit, thread_map
+from hyperplan._core.parallel import effective_n_jobs, single_threaded_blas, spans, split_map, thread_limit, thread_map
 
 
 @given(n=st.integers(0, 5000), size=st.integers(1, 1200))
@@ -24,6 +24,27 @@ def test_spans_cover_every_index_once_in_order(n, size):
 @given(items=st.lists(st.integers(), max_size=40), n_jobs=st.integers(1, 5))
 def test_thread_map_is_map(items, n_jobs):
     assert thread_map(lambda item: item * 3 + 1, items, n_jobs) == [item * 3 + 1 for item in items]
+
+
+@given(items=st.lists(st.integers(), max_size=40), n_jobs=st.integers(1, 5))
+def test_split_map_is_map(items, n_jobs):
+    assert split_map(lambda item: item * 3 + 1, items, n_jobs) == [item * 3 + 1 for item in items]
+
+
+@pytest.mark.parametrize("culprit", [0, 3])
+def test_split_map_waits_for_everybody_before_an_error_reaches_the_caller(culprit):
+    done = []
+
+    def task(i):
+        if i == culprit:
+            raise ValueError(i)
+        time.sleep(0.02)
+        done.append(i)
+
+    with pytest.raises(ValueError, match=str(culprit)):
+        split_map(task, range(4), 4)
+    assert sorted(done) == [i for i in range(4) if i != culprit]
+    assert split_map(lambda i: i, range(4), 4) == [0, 1, 2, 3]
 
 
 def test_results_come_in_the_order_of_the_items_not_of_finishing():

@@ -95,7 +95,7 @@ def test_the_root_split_is_the_best_one(n, constant):
 @pytest.mark.parametrize("at_once", [True, False])
 def test_min_samples_leaf_is_exact_with_unequal_hessians(at_once):
     rng = np.random.default_rng(0)
-    n = 30_000  # more than COUNT_ROWS: counts are only made when a split turns out too uneven
+    n = 5000  # more than COUNT_ROWS: counts are only made when a split turns out too uneven
     X = rng.normal(size=(n, 3))
     gradient = np.where(np.arange(n) < 5, -1000.0, rng.normal(size=n)).astype(np.float32)  # a few rows to isolate
     X[:5, 0] = 50.0
@@ -143,15 +143,34 @@ def test_masks_and_walks_agree_for_any_number_of_leaves(n_leaves):
     assert (predict_raw(predictor, X[:3], [1.0]) == walked[:, :3]).all()
 
 
-def test_threads_do_not_change_a_bit():
-    X, _, gradient = problem(150_000, d=9)
+@pytest.mark.parametrize("n", [0, 1, 2, k.BLOCK - 1, k.BLOCK, k.BLOCK + 1, 3 * k.BLOCK + 7])
+@pytest.mark.parametrize("n_words", [1, k.GROUP + 2])
+def test_lines_give_the_histograms_of_words(n, n_words):
+    rng = np.random.default_rng(n)
+    words = rng.integers(0, 2**32, size=(n_words, 2 * n + 1), dtype=np.uint32)
+    packed = pack(rng.integers(-1000, 1000, 2 * n + 1), rng.integers(0, 1000, 2 * n + 1))
+    rows = np.sort(rng.choice(2 * n + 1, n, replace=False)).astype(np.uint32)
+    lines = np.zeros((2 * n + 1, n_words), np.uint32)
+    grow_kernels.fill_lines(words, 0, 2 * n + 1, lines)
+    hist, counts = np.zeros((4 * n_words, 256), np.int64), np.zeros((4 * n_words, 256), np.int32)
+    k.add_lines(lines, packed, rows, 0, n, 0, n_words, hist, counts, 1)
+    for unit in range(n_words):
+        sums, numbers = np.zeros((4, 256), np.int64), np.zeros((4, 256), np.int32)
+        k.add_rows(words[unit], packed, rows, 0, n, sums)
+        k.count_rows(words[unit], rows, 0, n, numbers)
+        assert (hist[4 * unit : 4 * unit + 4] == sums).all() and (counts[4 * unit : 4 * unit + 4] == numbers).all()
+
+
+@pytest.mark.parametrize("n, d", [(150_000, 9), (20_000, 120)], ids=["rows are shared", "features are shared"])
+def test_threads_do_not_change_a_bit(n, d):
+    X, _, gradient = problem(n, d=d)
     data = bin_rows(X, fit_bins(X, 255))
     hessian = np.random.default_rng(0).uniform(0.1, 1, len(X)).astype(np.float32)
     sums = np.abs(gradient).sum(dtype=float), hessian.sum(dtype=float)
     results = []
     for n_jobs in (1, 2, 3):
         with thread_limit(n_jobs):
-            grower = Grower(data, GrowthOptions(), free(9), False)
+            grower = Grower(data, GrowthOptions(), free(d), False)
             leaves = grower.grow(gradient, hessian, sums)
             tree = grower.tree(leaves, grower.newton_values(leaves))
             results.append((tree.value.tobytes(), tree.feature.tobytes(), tree.bin.tobytes(), leaves.sums.tobytes()))

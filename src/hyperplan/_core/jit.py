@@ -19,7 +19,9 @@ import threading
 from typing import Any
 
 import llvmlite.binding as llvm
+import llvmlite.ir as llvm_ir
 import numba
+import numba.extending
 import numpy as np
 from numba.core.caching import FunctionCache
 from numba.core.codegen import JITCodeLibrary
@@ -34,6 +36,7 @@ __all__ = [
     "inner_kernel",
     "kernel",
     "kernels",
+    "prefetch",
     "source_digest",
     "view_kernel",
     "writable_cache_home",
@@ -293,3 +296,33 @@ def _refuse(*args, **kwargs):
 def view_kernel(func):
     """A `kernel` that makes no arrays, only views of its arguments: no references to count, less to compile."""
     return _compile(func, _nrt=False)
+
+
+def _emit_prefetch(context, builder, signature, arguments):
+    """LLVM's hint for ``array[i]``, to be read soon and more than once."""
+    array_type, index_type = signature.args
+    array = context.make_array(array_type)(context, builder, arguments[0])
+    byte, word, address = llvm_ir.IntType(8).as_pointer(), llvm_ir.IntType(32), llvm_ir.IntType(64)
+    kind = llvm_ir.FunctionType(llvm_ir.VoidType(), [byte, word, word, word])
+    index = context.cast(builder, arguments[1], index_type, numba.types.intp)
+    start = builder.ptrtoint(array.data, address)
+    place = builder.add(start, builder.mul(index, builder.extract_value(array.strides, 0)))
+    hint = builder.module.declare_intrinsic("llvm.prefetch", [byte], kind)
+    read, keep, data = (llvm_ir.Constant(word, value) for value in (0, 3, 1))
+    builder.call(hint, [builder.inttoptr(place, byte), read, keep, data])
+    return context.get_dummy_value()
+
+
+def _prefetch_type(context, array, index):
+    return numba.types.void(array, index), _emit_prefetch
+
+
+def _ignore_prefetch(array, index):
+    """In a kernel: start to load ``array[index]`` (the first bytes of a row), which is read a few iterations later.
+
+    For gathers whose next places are known but which no hardware can guess; the index must be valid.
+    """
+
+
+prefetch: Any = _ignore_prefetch if _settings.DISABLE_JIT else numba.extending.intrinsic(_prefetch_type)
+prefetch.__doc__ = _ignore_prefetch.__doc__

@@ -6,11 +6,12 @@ of workers, and results come back in the order of the tasks.
 
 import contextlib
 import functools
+import itertools
 import multiprocessing
 import multiprocessing.dummy
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 THREAD_VARIABLE = "HYPERPLAN_NUM_THREADS"
@@ -85,6 +86,31 @@ def thread_map(func, items, n_jobs: int | None = None) -> list:
         if n_jobs < 2:
             return [func(item) for item in items]
         return list(_pool(n_jobs).map(functools.partial(_run_marked, func), items))
+
+
+def split_map(func, items, n_jobs: int | None = None) -> list:
+    """`thread_map` for many small items of about equal cost: each thread gets one run of neighbouring items.
+
+    The calling thread works through the first run itself, so that two threads cost but one hand-over; worth it from
+    about 0.1 milliseconds of work.
+    """
+    items = list(items)
+    n_jobs = min(effective_n_jobs(n_jobs), len(items))
+    if n_jobs < 2:
+        return [func(item) for item in items]
+    bounds = [len(items) * j // n_jobs for j in range(n_jobs + 1)]
+
+    def run(items):
+        return [func(item) for item in items]
+
+    with single_threaded_blas():
+        pool = _pool(n_jobs)
+        others = [pool.submit(_run_marked, run, items[a:b]) for a, b in itertools.pairwise(bounds[1:])]
+        try:
+            results = _run_marked(run, items[: bounds[1]])
+        finally:
+            wait(others)  # also after an error: nobody may still write into the caller's arrays
+        return results + [result for other in others for result in other.result()]
 
 
 def _run_marked(func, item):

@@ -1,7 +1,8 @@
 """Growing one tree: partition rows, evaluate the children, keep the open nodes in a heap.
 
 `advance` splits node after node in one call and returns only when a node is so large that its work is better shared
-among threads; the caller then does `split_rows`, `expand` and `finish` itself, in tasks.  All paths give the same bits.
+among threads; the caller then does `split_part` and `join_parts` (threads share the rows) or `divide` (they share the
+features), then `branch`, `expand` and `finish` itself.  Sums are exact, so that all paths give the same bits.
 """
 
 import math
@@ -12,7 +13,10 @@ from hyperplan._core._rng_kernels import next_uniform
 from hyperplan._core.jit import kernel
 from hyperplan._trees._binning_kernels import WIDTH
 from hyperplan._trees._histogram_kernels import (
+    GROUP,
+    HESSIAN,
     add_all_rows,
+    add_lines,
     add_rows,
     count_rows,
     node_value,
@@ -22,17 +26,17 @@ from hyperplan._trees._histogram_kernels import (
 )
 
 N_NODES, N_LEAVES, N_OPEN, N_FREE = 0, 1, 2, 3  # places in Workspace.state
-COUNT_ROWS = 16_384  # nodes up to this size get exact row counts at once, larger ones only when a split is too uneven
+COUNT_ROWS = 2048  # nodes up to this size get exact row counts at once, larger ones only when a split is too uneven
+DENSE = 10  # nodes with at least one row in so many are read column by column
 
 
 @kernel
-def goes_right(data, nodes, node, row):
-    feature = nodes.feature[node]
-    value = np.int64((data.words[feature // WIDTH, row] >> np.uint32(8 * (feature % WIDTH))) & np.uint32(255))
-    if data.categorical[feature]:
-        return np.int64(1) - np.int64((nodes.chosen[node, value >> 5] >> np.uint32(value & 31)) & np.uint32(1))
-    above = value > nodes.bin[node]
-    return np.int64(above & ((value != data.missing_bin) | (nodes.missing_left[node] == 0)))
+def fill_lines(words, start, stop, lines):  # OUT: lines
+    # words: (n_words, n_samples), lines: (n_samples, n_words); rows start .. stop - 1, in blocks for the cache
+    for low in range(start, stop, 512):
+        for unit in range(words.shape[0]):
+            for i in range(low, min(low + 512, stop)):
+                lines[i, unit] = words[unit, i]
 
 
 @kernel
@@ -171,40 +175,76 @@ def scan_unit(data, nodes, node, side, unit, rules, constraints, work, prefix, g
 
 
 @kernel
-def expand(data, packed, nodes, rules, constraints, work, small, large, first, last):  # OUT: work
-    """Histograms and best splits of two siblings for units first .. last - 1.
+def add_node_rows(data, packed, work, rows, start, stop, first, last, hist, counts, counted):  # OUT: hist, counts
+    """Add rows[start:stop] to the histograms of words first .. last - 1 (and to their counts when `counted`)."""
+    if work.lines.shape[0] > 0 and (stop - start) * DENSE < packed.shape[0]:
+        add_lines(work.lines, packed, rows, start, stop, first, last, hist, counts, counted)
+        return
+    for unit in range(first, last):
+        place = slice(unit * WIDTH, unit * WIDTH + WIDTH)
+        add_rows(data.words[unit], packed, rows, start, stop, hist[place])
+        if counted:
+            count_rows(data.words[unit], rows, start, stop, counts[place])
 
-    The rows of `small` are visited; the histogram of `large`, which still holds the parent's, is reduced by them.
-    large = -1: one node alone (the root).  A node that may not be split needs no scan.
+
+@kernel
+def fill_histograms(data, packed, nodes, work, node, n_parts, first, last):  # OUT: work
+    """Histograms of `node` for words first .. last - 1: the sum of those of its parts; from its rows if n_parts = 0."""
+    start, stop, slot, counted = nodes.start[node], nodes.stop[node], nodes.slot[node], np.int64(nodes.counted[node])
+    place = slice(first * WIDTH, last * WIDTH)
+    counts = work.counts[slot if counted else 0]
+    if counted:
+        counts[place] = 0
+    if n_parts > 0:
+        work.hist[slot, place] = work.parts[0, place]
+        for part in range(1, n_parts):
+            work.hist[slot, place] += work.parts[part, place]
+        if counted:
+            for unit in range(first, last):
+                count_rows(data.words[unit], work.rows, start, stop, counts[unit * WIDTH : unit * WIDTH + WIDTH])
+        return
+    work.hist[slot, place] = 0
+    if stop - start == packed.shape[0] and not counted:
+        for unit in range(first, last):
+            hist = work.hist[slot, unit * WIDTH : unit * WIDTH + WIDTH]
+            add_all_rows(data.words[unit], packed, start, stop, hist)
+        return
+    add_node_rows(data, packed, work, work.rows, start, stop, first, last, work.hist[slot], counts, counted)
+
+
+@kernel
+def subtract_sibling(data, nodes, work, small, large, unit):  # OUT: work
+    """Reduce the parent's histograms, which `large` has taken over, by those of `small`."""
+    place = slice(unit * WIDTH, unit * WIDTH + WIDTH)
+    work.hist[nodes.slot[large], place] -= work.hist[nodes.slot[small], place]
+    if nodes.counted[large] == 1:
+        work.counts[nodes.slot[large], place] -= work.counts[nodes.slot[small], place]
+    elif nodes.counted[large] == 2:  # the parent had no counts: visit its rows
+        counts = work.counts[nodes.slot[large], place]
+        counts[:] = 0
+        count_rows(data.words[unit], work.rows, nodes.start[large], nodes.stop[large], counts)
+
+
+@kernel
+def expand(data, packed, nodes, rules, constraints, work, small, large, n_parts, first, last):  # OUT: work
+    """Histograms and best splits of two siblings for words first .. last - 1.
+
+    The rows of `small` are visited (or were, in `n_parts` parts); the histogram of `large`, which still holds the
+    parent's, is reduced by them.  large = -1: one node alone (the root).  A node that may not be split needs no scan.
     """
     prefix, gains = np.empty(work.hist.shape[2] + 1, np.int64), np.empty(work.hist.shape[2] + 1)
     order = np.empty(work.hist.shape[2] + 1, np.int64)
-    start, stop = nodes.start[small], nodes.stop[small]
-    slot = nodes.slot[small]
     scan_large = large >= 0 and may_split(nodes, large, rules)
-    everything = large < 0 and stop - start == packed.shape[0]
-    for unit in range(first, last):
-        place = slice(unit * WIDTH, unit * WIDTH + WIDTH)
-        hist = work.hist[slot, place]
-        hist[:] = 0
-        if everything:
-            add_all_rows(data.words[unit], packed, start, stop, hist)
-        else:
-            add_rows(data.words[unit], packed, work.rows, start, stop, hist)
-        if nodes.counted[small]:
-            work.counts[slot, place] = 0
-            count_rows(data.words[unit], work.rows, start, stop, work.counts[slot, place])
-        if scan_large:
-            work.hist[nodes.slot[large], place] -= hist
-            if nodes.counted[large] == 1:
-                work.counts[nodes.slot[large], place] -= work.counts[slot, place]
-            elif nodes.counted[large] == 2:  # the parent had no counts: visit its rows
-                work.counts[nodes.slot[large], place] = 0
-                counts = work.counts[nodes.slot[large], place]
-                count_rows(data.words[unit], work.rows, nodes.start[large], nodes.stop[large], counts)
-            scan_unit(data, nodes, large, 1, unit, rules, constraints, work, prefix, gains, order)
-        if may_split(nodes, small, rules):
-            scan_unit(data, nodes, small, 0, unit, rules, constraints, work, prefix, gains, order)
+    scan_small = may_split(nodes, small, rules)
+    for group in range(first, last, GROUP):  # few enough to stay in the cache from one step to the next
+        stop = min(group + GROUP, last)
+        fill_histograms(data, packed, nodes, work, small, n_parts, group, stop)
+        for unit in range(group, stop):
+            if scan_large:
+                subtract_sibling(data, nodes, work, small, large, unit)
+                scan_unit(data, nodes, large, 1, unit, rules, constraints, work, prefix, gains, order)
+            if scan_small:
+                scan_unit(data, nodes, small, 0, unit, rules, constraints, work, prefix, gains, order)
 
 
 @kernel
@@ -308,8 +348,65 @@ def bound_children(nodes, node, rules, monotone):  # OUT: nodes
 
 
 @kernel
-def branch(nodes, node, n_left, rules, constraints, work):  # OUT: nodes, work
-    """Make the children of a node whose rows are partitioned.
+def lighter_side(nodes, node, rules, work):
+    """The side of a node's split with less hessian, whose rows to visit: 0 left, 1 right; -1 if no child needs it."""
+    if work.state[N_LEAVES] + 1 >= rules.max_leaves or nodes.depth[node] + 1 >= rules.max_depth:
+        return -1
+    left = nodes.left_packed[node] & HESSIAN
+    return np.int64(2 * left > (nodes.packed[node] & HESSIAN))
+
+
+@kernel
+def split_part(data, packed, nodes, node, work, side, part, start, stop):  # OUT: work
+    """Partition rows[start:stop] into work.scratch and add those of `side` to the histograms of `part`; n_left."""
+    left, right = work.scratch[0], work.scratch[1]
+    n_left = split_rows(data, nodes, node, work.rows, start, stop, left[start:stop], right[start:stop])
+    if side >= 0:
+        last = start + n_left if side == 0 else stop - n_left
+        add_part(data, packed, work, work.scratch[side], part, start, last)
+    return n_left
+
+
+@kernel
+def add_part(data, packed, work, rows, part, start, stop):  # OUT: work
+    """Histograms of rows[start:stop], all words, as those of `part`."""
+    hist, n_words = work.parts[part], data.words.shape[0]
+    hist[:] = 0
+    add_node_rows(data, packed, work, rows, start, stop, 0, n_words, hist, work.counts[0], 0)
+
+
+@kernel
+def add_whole_part(data, packed, work, part, start, stop):  # OUT: work
+    """`add_part` of the rows start .. stop - 1 themselves."""
+    work.parts[part] = 0
+    for unit in range(data.words.shape[0]):
+        hist = work.parts[part, unit * WIDTH : unit * WIDTH + WIDTH]
+        add_all_rows(data.words[unit], packed, start, stop, hist)
+
+
+@kernel
+def join_parts(work, bounds, n_left):  # OUT: work
+    """Rows of the parts bounds[j]:bounds[j + 1], n_left[j] of each go left, from work.scratch back to work.rows."""
+    position = bounds[0]
+    for side in range(2):
+        for j in range(n_left.shape[0]):
+            n = n_left[j] if side == 0 else bounds[j + 1] - bounds[j] - n_left[j]
+            work.rows[position : position + n] = work.scratch[side, bounds[j] : bounds[j] + n]
+            position += n
+
+
+@kernel
+def divide(data, nodes, node, work):  # OUT: work
+    """Partition all rows of a node; n_left."""
+    start, stop = nodes.start[node], nodes.stop[node]
+    n_left = split_rows(data, nodes, node, work.rows, start, stop, work.rows[start:stop], work.scratch[0])
+    work.rows[start + n_left : stop] = work.scratch[0, : stop - start - n_left]
+    return n_left
+
+
+@kernel
+def branch(nodes, node, n_left, side, rules, constraints, work):  # OUT: nodes, work
+    """Make the children of a node whose rows are partitioned; `side` was visited (0 left, 1 right, -1 none yet).
 
     Returns (small, large) to expand, (-1, -1) if there is nothing to evaluate, (-2, -2) if a side has too few rows.
     """
@@ -332,7 +429,8 @@ def branch(nodes, node, n_left, rules, constraints, work):  # OUT: nodes, work
         release(nodes, node, work)
         nodes.feature[node] = feature
         return -1, -1
-    small, large = (left, right) if n_left <= n_right else (right, left)
+    visit_left = n_left <= n_right if side < 0 else side == 0
+    small, large = (left, right) if visit_left else (right, left)
     nodes.slot[large], nodes.slot[small] = nodes.slot[node], take_slot(work)
     nodes.slot[node] = -1
     if not rules.hessian_counts:
@@ -377,12 +475,11 @@ def advance(data, packed, nodes, rules, constraints, work, serial_cost):  # OUT:
         start, stop = nodes.start[node], nodes.stop[node]
         if (stop - start) * per_row + fixed > serial_cost:
             return node
-        n_left = split_rows(data, nodes, node, work.rows, start, stop, work.rows[start:stop], work.scratch[0])
-        work.rows[start + n_left : stop] = work.scratch[0, : stop - start - n_left]
-        small, large = branch(nodes, node, n_left, rules, constraints, work)
+        n_left = divide(data, nodes, node, work)
+        small, large = branch(nodes, node, n_left, -1, rules, constraints, work)
         if small == -2:
             recount(data, nodes, node, rules, constraints, work)
         elif small >= 0:
-            expand(data, packed, nodes, rules, constraints, work, small, large, 0, n_units)
+            expand(data, packed, nodes, rules, constraints, work, small, large, 0, 0, n_units)
             finish(nodes, small, large, rules, work)
     return -1

@@ -49,23 +49,6 @@ def scan_level(data, nodes, level, rules, constraints, work, feature, best):  # 
 
 
 @kernel
-def fill_node_histogram(data, packed, nodes, node, work, first, last):  # OUT: work
-    """Histograms and row counts of one node from its rows, for units first .. last - 1."""
-    for unit in range(first, last):
-        words = data.words[unit]
-        for k in range(4):
-            hist, counts = work.hist[nodes.slot[node], 4 * unit + k], work.counts[nodes.slot[node], 4 * unit + k]
-            hist[:] = 0
-            counts[:] = 0
-            shift = np.uint32(8 * k)
-            for i in range(nodes.start[node], nodes.stop[node]):
-                row = work.rows[i]
-                b = (words[row] >> shift) & np.uint32(255)
-                hist[b] += packed[row]
-                counts[b] += 1
-
-
-@kernel
 def apply_level(nodes, level, feature, split_bin, missing_left, data, rules, constraints, work, use):  # OUT: nodes, use
     """Give the level's test to its nodes; use[j] = 1 where it splits node level[j]."""
     for j in range(level.shape[0]):

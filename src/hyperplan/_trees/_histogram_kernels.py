@@ -10,7 +10,12 @@ Gains are in quantised units, ``G_l^2 / (H_l + l2) + G_r^2 / (H_r + l2) - G^2 / 
 
 import numpy as np
 
-from hyperplan._core.jit import kernel
+from hyperplan._core.jit import kernel, prefetch
+from hyperplan._trees._binning_kernels import WIDTH
+
+BLOCK = 256  # rows gathered at a time
+AHEAD = 32  # rows between asking for a row and reading it
+GROUP = 16  # words of a cache line
 
 HESSIAN = np.int64(0xFFFFFFFF)
 TINY = 1e-15  # keeps 0 / 0 away when there is neither curvature nor penalty
@@ -55,6 +60,46 @@ def count_rows(words, rows, start, stop, counts):  # OUT: counts
         h1[(word >> np.uint32(8)) & byte] += 1
         h2[(word >> np.uint32(16)) & byte] += 1
         h3[word >> np.uint32(24)] += 1
+
+
+@kernel
+def count_words(words, n, counts):  # OUT: counts
+    # like count_rows for words[:n]
+    h0, h1, h2, h3 = counts[0], counts[1], counts[2], counts[3]
+    byte = np.uint32(255)
+    for i in range(n):
+        word = words[i]
+        h0[word & byte] += 1
+        h1[(word >> np.uint32(8)) & byte] += 1
+        h2[(word >> np.uint32(16)) & byte] += 1
+        h3[word >> np.uint32(24)] += 1
+
+
+@kernel
+def add_lines(lines, packed, rows, start, stop, first, last, hist, counts, counted):  # OUT: hist, counts
+    """`add_rows` (and, when `counted`, `count_rows`) of words first .. last - 1 for few rows of many.
+
+    lines: (n_samples, n_words) C order; hist, counts: (n_features, n_bins) of all features.  Rows are gathered in
+    blocks, whole cache lines at a time, and the histograms of a word are filled from the block.
+    """
+    block, values = np.empty((GROUP, BLOCK), np.uint32), np.empty(BLOCK, np.int64)
+    for group in range(first, last, GROUP):
+        n_words = min(GROUP, last - group)
+        for begin in range(start, stop, BLOCK):
+            n = min(BLOCK, stop - begin)
+            for i in range(n):
+                later = rows[min(begin + i + AHEAD, stop - 1)]
+                prefetch(packed, later)
+                prefetch(lines, later)
+                row = rows[begin + i]
+                values[i] = packed[row]
+                for u in range(n_words):
+                    block[u, i] = lines[row, group + u]
+            for u in range(n_words):
+                place = slice((group + u) * WIDTH, (group + u) * WIDTH + WIDTH)
+                add_all_rows(block[u], values, 0, n, hist[place])
+                if counted:
+                    count_words(block[u], n, counts[place])
 
 
 @kernel

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hyperplan._core.parallel import spans
+from hyperplan._core.parallel import spans, split_map
 from hyperplan._trees import _boosting_loss_kernels as passes
 from hyperplan._trees.binned_predictor import add_trees, make_predictor
-from hyperplan._trees.boosting_grower import ROWS, Grower, run_tasks
+from hyperplan._trees.boosting_grower import ROWS, Grower
 from hyperplan._trees.boosting_losses import CUSTOM, SOFTMAX, residual_values, score_offset
 from hyperplan._trees.boosting_oblivious import ObliviousGrower
 
@@ -107,7 +107,7 @@ class Booster:
                     self.gradient[0], self.hessian[0], parts[j, 0],
                 )  # fmt: skip
 
-        run_tasks(fill, range(len(pieces)))
+        split_map(fill, range(len(pieces)))
         return parts.sum(axis=0)
 
     def _huber_share(self):
@@ -159,7 +159,7 @@ class Booster:
             weight = None if all_weights is None else all_weights[rows]
             return residual_values(self.loss, residual[rows], weight)
 
-        values = np.array(run_tasks(one, range(leaves.node.shape[0])))
+        values = np.array(split_map(one, range(leaves.node.shape[0])))
         return np.clip(values, leaves.lower, leaves.upper)
 
     def _update(self, leaves, values, tree, output, rows):
@@ -195,7 +195,7 @@ def mean_loss(loss, y, raw, weight) -> float:
         return float(np.average(loss.custom.value(y, raw[0]), weights=weight))
     pieces = spans(y.shape[0], ROWS)
     if loss.code == SOFTMAX:
-        parts = run_tasks(lambda s: passes.softmax_loss_sum(y, raw, w, s.start, s.stop), pieces)
+        parts = split_map(lambda s: passes.softmax_loss_sum(y, raw, w, s.start, s.stop), pieces)
     else:
-        parts = run_tasks(lambda s: passes.loss_sum(loss.code, loss.parameter, y, raw[0], w, s.start, s.stop), pieces)
+        parts = split_map(lambda s: passes.loss_sum(loss.code, loss.parameter, y, raw[0], w, s.start, s.stop), pieces)
     return float(sum(parts)) / total_weight - score_offset(loss, y, weight)

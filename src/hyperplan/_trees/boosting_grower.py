@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperplan._core.memory import require_memory
-from hyperplan._core.parallel import effective_n_jobs, spans, thread_map
+from hyperplan._core.parallel import effective_n_jobs, spans, split_map
 from hyperplan._trees import _boosting_kernels as k
 from hyperplan._trees import _boosting_loss_kernels as passes
 from hyperplan._trees.binning import BinnedData
@@ -28,15 +28,15 @@ from hyperplan._trees.histogram import (
 )
 
 ROWS = 65_536  # rows of one task in passes over rows
-PARTITION_ROWS = 32_768  # rows of one task when a node is partitioned
 SERIAL_COST = 300_000.0  # nanoseconds, roughly: cheaper nodes are not worth threads
+LINE_ROWS = 16_384  # with fewer rows everything is in the cache, however it is laid out
+MANY_FEATURES = 100  # scanning the histograms of more is worth threads
+PART_ROWS = 600  # nodes with more rows per feature are cut into parts of rows, others by features
 RANGE = 2**31 - 2  # sums of quantised derivatives stay below
 CATEGORY_SUPPORT = 10.0  # rows a category needs to take part in a split; also smooths its mean
 
 
-def run_tasks(func, items):
-    """`thread_map` without its overhead when there is but one task."""
-    return thread_map(func, items) if len(items) > 1 else [func(item) for item in items]
+run_tasks = split_map
 
 
 class Tree(NamedTuple):
@@ -69,6 +69,14 @@ class Leaves(NamedTuple):
     upper: np.ndarray
 
 
+def lines_of(data) -> np.ndarray:
+    """The words of many rows row by row, (n_samples, n_words); no row when there are few."""
+    n, n_words = data.n_samples, data.words.shape[0]
+    lines = np.empty((n if n > LINE_ROWS else 0, n_words), np.uint32)
+    split_map(lambda s: k.fill_lines(data.words, s.start, s.stop, lines), spans(lines.shape[0], LINE_ROWS))
+    return lines
+
+
 class Grower:
     """Grows one tree after another on the same rows, reusing all memory.
 
@@ -96,7 +104,10 @@ class Grower:
         require_memory(slots * bytes_each, "histograms of the open leaves", "lower max_leaf_nodes or max_bins")
         self.nodes = make_nodes(capacity, constraints.groups.shape[0])
         counts = oblivious or not constant_hessian
-        self.work = make_workspace(n, data.n_features, n_bins, slots, capacity, counts)
+        self.n_parts = effective_n_jobs() if self._shares_rows(n) else 0
+        self.work = make_workspace(
+            n, data.n_features, n_bins, slots, capacity, lines_of(data), max(1, self.n_parts), counts
+        )
         self.packed = np.empty(n, np.int64)
 
     def grow(self, gradient, hessian, sums, rows=None, seed=0) -> Leaves:
@@ -111,15 +122,34 @@ class Grower:
         self._grow_nodes(n_rows, total)
         return self._leaves(gradient, hessian)
 
+    def _shares_rows(self, n_rows):
+        """Whether threads share the rows of a node of that size; they share the features of smaller ones."""
+        return n_rows > PART_ROWS * self.data.n_features
+
     def _grow_nodes(self, n_rows, total):
         data, nodes, work, rules = self.data, self.nodes, self.work, self.rules
         if not k.plant(nodes, rules, self.constraints, work, n_rows, total):
             return
         parallel = effective_n_jobs() > 1
-        self._expand(0, -1, parallel and n_rows * (2 + data.words.shape[0]) > SERIAL_COST)
+        self._expand_root(n_rows, parallel)
         limit = SERIAL_COST if parallel else np.inf
         while (node := k.advance(data, self.packed, nodes, rules, self.constraints, work, limit)) >= 0:
             self._split_large(node)
+
+    def _expand_root(self, n_rows, parallel):
+        large = parallel and n_rows * (2 + self.data.words.shape[0]) > SERIAL_COST
+        if not (large and self.n_parts and n_rows == self.data.n_samples and not self.nodes.counted[0]):
+            self._expand(0, -1, 0, large)
+            return
+        bounds = self._part_bounds(0, n_rows)
+        split_map(
+            lambda j: k.add_whole_part(self.data, self.packed, self.work, j, bounds[j], bounds[j + 1]),
+            range(self.n_parts),
+        )
+        self._expand(0, -1, self.n_parts, False)
+
+    def _part_bounds(self, start, stop):
+        return start + (stop - start) * np.arange(self.n_parts + 1) // self.n_parts
 
     def _scales(self, sums, n_rows):
         room, g, h = RANGE - n_rows, float(sums[0]), float(sums[1])  # rounding adds at most one unit per row
@@ -147,55 +177,49 @@ class Grower:
         )
 
     def _quantise(self, gradient, hessian, rows):
-        parts = run_tasks(
+        parts = split_map(
             lambda s: passes.quantise(gradient, hessian, *self.scales, s.start, s.stop, self.packed),
             spans(gradient.shape[0], ROWS),
         )
         return sum(parts) if rows is None else int(self.packed[rows].sum())
 
-    def _expand(self, small, large, parallel):
-        arguments = (self.data, self.packed, self.nodes, self.rules, self.constraints, self.work, small, large)
-        n_units = self.data.words.shape[0]
-        if parallel:
-            size = max(1, n_units // 16)
-            run_tasks(lambda units: k.expand(*arguments, units.start, units.stop), spans(n_units, size))
+    def _expand(self, small, large, n_parts, parallel):
+        arguments = (self.data, self.packed, self.nodes, self.rules, self.constraints, self.work, small, large, n_parts)
+        n_words = self.data.words.shape[0]
+        if parallel:  # sums are exact: how features are shared among threads changes no bit
+            shares = spans(n_words, -(-n_words // effective_n_jobs()))
+            split_map(lambda share: k.expand(*arguments, share.start, share.stop), shares)
         else:
-            k.expand(*arguments, 0, n_units)
+            k.expand(*arguments, 0, n_words)
         k.finish(self.nodes, small, large, self.rules, self.work)
 
     def _split_large(self, node):
         """What `advance` does for one node, in tasks."""
         nodes, work = self.nodes, self.work
-        start, stop = int(nodes.start[node]), int(nodes.stop[node])
-        n_left = self._partition(node, start, stop)
-        small, large = k.branch(nodes, node, n_left, self.rules, self.constraints, work)
+        n_rows, side, n_parts = int(nodes.stop[node] - nodes.start[node]), -1, 0
+        if self.n_parts and self._shares_rows(n_rows):
+            side, n_parts = k.lighter_side(nodes, node, self.rules, work), self.n_parts
+            n_left = self._partition(node, side)
+        else:
+            n_left = k.divide(self.data, nodes, node, work)
+        small, large = k.branch(nodes, node, n_left, side, self.rules, self.constraints, work)
         if small == -2:
             k.recount(self.data, nodes, node, self.rules, self.constraints, work)
         elif small >= 0:
-            self._expand(small, large, True)
+            wide = self.data.n_features > MANY_FEATURES
+            self._expand(small, large, n_parts, n_parts == 0 or wide)
 
-    def _partition(self, node, start, stop):
-        nodes, work = self.nodes, self.work
-        pieces = spans(stop - start, PARTITION_ROWS)
-        left, right = work.scratch
+    def _partition(self, node, side):
+        """Partition the rows of a node, in parts, with the histograms of one side; returns how many go left."""
+        bounds = self._part_bounds(int(self.nodes.start[node]), int(self.nodes.stop[node]))
 
-        def split(piece):
-            a, b = start + piece.start, start + piece.stop
-            return k.split_rows(self.data, nodes, node, work.rows, a, b, left[piece], right[piece])
+        def split(j):
+            a, b = bounds[j], bounds[j + 1]
+            return k.split_part(self.data, self.packed, self.nodes, node, self.work, side, j, a, b)
 
-        counts = np.array(run_tasks(split, pieces))
-        sizes = np.array([piece.stop - piece.start for piece in pieces])
-        n_left = int(counts.sum())
-        to_left = start + np.concatenate(([0], np.cumsum(counts)))
-        to_right = start + n_left + np.concatenate(([0], np.cumsum(sizes - counts)))
-
-        def copy(j):
-            first = pieces[j].start
-            work.rows[to_left[j] : to_left[j + 1]] = left[first : first + counts[j]]
-            work.rows[to_right[j] : to_right[j + 1]] = right[first : first + sizes[j] - counts[j]]
-
-        run_tasks(copy, range(len(pieces)))
-        return n_left
+        n_left = np.array(split_map(split, range(self.n_parts)))
+        k.join_parts(self.work, bounds, n_left)
+        return int(n_left.sum())
 
     def _leaves(self, gradient, hessian):
         nodes, n_nodes = self.nodes, int(self.work.state[k.N_NODES])
@@ -208,7 +232,7 @@ class Grower:
         def add(j):
             passes.sum_leaves(self.work.rows, bounds, gradient, hessian, pieces[j].start, pieces[j].stop, parts[j])
 
-        run_tasks(add, range(len(pieces)))
+        split_map(add, range(len(pieces)))
         unit = self.scales[1] / self.scales[0]
         return Leaves(leaf, bounds, parts.sum(axis=0), nodes.lower[leaf] * unit, nodes.upper[leaf] * unit)
 
@@ -249,7 +273,7 @@ class Grower:
 
     def update(self, leaves: Leaves, values, raw):
         """Add the leaves' values to the raw predictions of the rows that the tree was grown on."""
-        run_tasks(
+        split_map(
             lambda s: passes.add_leaves(self.work.rows, leaves.bounds, values, s.start, s.stop, raw),
             spans(int(leaves.bounds[-1]), ROWS),
         )

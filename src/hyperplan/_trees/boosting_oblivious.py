@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from hyperplan._core.parallel import spans
+from hyperplan._core.parallel import effective_n_jobs, spans, split_map
 from hyperplan._trees import _boosting_kernels as k
 from hyperplan._trees import _boosting_oblivious_kernels as level_kernels
-from hyperplan._trees.boosting_grower import Grower, run_tasks
+from hyperplan._trees.boosting_grower import Grower
 from hyperplan._trees.histogram import UNLIMITED
 
 
@@ -50,15 +50,14 @@ class ObliviousGrower(Grower):
                 return
 
     def _fill_histograms(self, level):
-        n_units = self.data.words.shape[0]
+        n_words = self.data.words.shape[0]
+        self.nodes.counted[level] = 1
 
-        def fill(units):
+        def fill(words):
             for node in level:
-                level_kernels.fill_node_histogram(
-                    self.data, self.packed, self.nodes, node, self.work, units.start, units.stop
-                )
+                k.fill_histograms(self.data, self.packed, self.nodes, self.work, node, 0, words.start, words.stop)
 
-        run_tasks(fill, spans(n_units, max(1, n_units // 16)))
+        split_map(fill, spans(n_words, -(-n_words // effective_n_jobs())))
 
     def _best_test(self, level):
         n_features = self.data.n_features
@@ -73,7 +72,7 @@ class ObliviousGrower(Grower):
                         self.data, self.nodes, level, self.rules, self.constraints, self.work, f, found[f]
                     )
 
-        run_tasks(scan, spans(n_features, 8))
+        split_map(scan, spans(n_features, 8))
         feature = int(found[:, 0].argmax())
         return None if found[feature, 0] <= 0.0 else (feature, int(found[feature, 1]), int(found[feature, 2]))
 
@@ -86,7 +85,8 @@ class ObliviousGrower(Grower):
             for b in bins:
                 nodes.chosen[node, b >> 5] |= np.uint32(1 << (b & 31))
         start, stop = int(nodes.start[node]), int(nodes.stop[node])
-        middle = start + self._partition(node, start, stop)
+        by_rows = self.n_parts and self._shares_rows(stop - start)
+        middle = start + (self._partition(node, -1) if by_rows else k.divide(self.data, nodes, node, work))
         left_sum = nodes.left_packed[node]
         left = k.new_node(nodes, work, node, start, middle, left_sum)
         right = k.new_node(nodes, work, node, middle, stop, nodes.packed[node] - left_sum)

@@ -90,7 +90,9 @@ class Workspace(NamedTuple):
 
     rows: np.ndarray  # uint32: row numbers, those of a node side by side and, as long as possible, ascending
     scratch: np.ndarray  # (2, n) uint32
+    lines: np.ndarray  # (n, n_words) uint32: the bins row by row; no row when there are few
     hist: np.ndarray  # (n_slots, n_padded_features, n_bins) int64
+    parts: np.ndarray  # (n_threads or 0, n_padded_features, n_bins) int64: histograms of parts of a node
     counts: np.ndarray  # the same in int32
     heap: np.ndarray  # int32: open nodes
     keys: np.ndarray  # float64: what the heap is ordered by
@@ -122,14 +124,16 @@ def make_nodes(capacity, n_groups) -> Nodes:
     return Nodes(**{name: np.zeros(shapes.get(name, capacity), dtypes.get(name, np.int32)) for name in Nodes._fields})
 
 
-def make_workspace(n_rows, n_features, n_bins, n_slots, capacity, counts=True) -> Workspace:
+def make_workspace(n_rows, n_features, n_bins, n_slots, capacity, lines, n_parts, counts=True) -> Workspace:
     """Buffers for trees on up to `n_rows` rows; `counts` false when hessians count rows."""
     padded = -(-n_features // WIDTH) * WIDTH
     shape = (n_slots, padded, n_bins)
     return Workspace(
         rows=np.empty(n_rows, np.uint32),
         scratch=np.empty((2, n_rows), np.uint32),
+        lines=lines,
         hist=np.empty(shape, np.int64),
+        parts=np.empty((n_parts, *shape[1:]), np.int64),
         counts=np.empty(shape if counts else (1, padded, n_bins), np.int32),  # one slot: kernels point at it unread
         heap=np.empty(capacity, np.int32),
         keys=np.empty(capacity),
