@@ -98,36 +98,45 @@ def check_weight(sample_weight, X, *, allow_negative=False, dtype=np.float64):
     return kernel_view(weight)
 
 
-def check_finite(estimator, X):
-    """Raise the located error if X holds NaN or infinity: for callers that validated with the check deferred."""
+def check_finite(estimator, X, finite=True):
+    """Raise the located error if X holds NaN (unless `finite` is "allow-nan") or infinity: for deferred checks."""
+    options = {"accept_sparse": True, "dtype": None, "ensure_min_samples": 0, "ensure_all_finite": finite}
     with _located_errors(estimator, X):
-        check_array(X, accept_sparse=True, dtype=None, input_name="X", estimator=estimator, ensure_min_samples=0)
+        check_array(X, input_name="X", estimator=estimator, **options)
 
 
 @contextlib.contextmanager
 def _located_errors(estimator, X):
-    """Add "first at row i, column j" to the errors about NaN and infinity."""
+    """Add "first at row i, column j" to the errors about NaN and infinity, and leave it at errors: no warnings."""
     try:
-        yield
+        with np.errstate(over="ignore", invalid="ignore"):  # a cast to float32; the sum of both infinities
+            yield
     except ValueError as error:
         text = str(error)
         if "contains NaN" in text or "contains infinity" in text:
-            place = _first_non_finite(X, getattr(estimator, "feature_names_in_", None))
+            largest = np.inf if "NaN" in text else np.finfo(np.float32 if "float32" in text else np.float64).max
+            place = _first_non_finite(X, getattr(estimator, "feature_names_in_", None), largest)
             if place:
                 head, *tail = text.split("\n")
                 raise ValueError("\n".join([f"{head} {place}", *tail])) from None
         raise
 
 
-def _first_non_finite(X, names):
-    """Words for the first bad entry of X; "" when X cannot be searched or is finite (then y is the culprit)."""
+def _first_non_finite(X, names, largest):
+    """Words for the first bad entry of X; "" when X cannot be searched or is finite (then y is the culprit).
+
+    With `largest` infinite, NaN and infinities are bad, else what is larger in size.
+    """
+
+    def is_bad(values):
+        return ~np.isfinite(values) if largest == np.inf else np.abs(values) > largest
+
     with contextlib.suppress(Exception):
         if sp.issparse(X):
             entries = X.tocoo()
-            finite = np.isfinite(entries.data)
-            bad = np.column_stack([entries.row, entries.col])[~finite]
+            bad = np.column_stack([entries.row, entries.col])[is_bad(entries.data)]
         else:
-            bad = np.argwhere(~np.isfinite(np.asarray(X, dtype=np.float64)))
+            bad = np.argwhere(is_bad(np.asarray(X, dtype=np.float64)))
         if len(bad):
             where = tuple(bad[0])
             columns = getattr(X, "columns", names)

@@ -90,7 +90,7 @@ def quantile_edges(values, max_bins, weight=None) -> np.ndarray:
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
     if np.count_nonzero(new) <= max_bins:
         distinct = ordered[new]
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore", invalid="ignore"):  # no number lies half-way to an infinite one
             edges = distinct[:-1] + (distinct[1:] - distinct[:-1]) / 2
         wrong = ~(np.isfinite(edges) & (edges < distinct[1:]))
         edges = np.where(wrong, distinct[:-1], edges)  # neighbours too far apart, or too close, for a midpoint

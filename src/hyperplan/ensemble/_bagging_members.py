@@ -117,7 +117,8 @@ class Crowd:
         self.own = self.trees or all(is_own(member.model) for member in members)
         self.X = X
         if self.trees:
-            self.X = check_array(X, dtype=np.float32, accept_sparse="csr", ensure_all_finite=False, order="C")
+            with np.errstate(over="ignore"):  # what is too large for float32 is refused as infinite
+                self.X = check_array(X, dtype=np.float32, accept_sparse="csr", ensure_all_finite=False, order="C")
             refuse_infinite(members[0].model, self.X)
             if n_jobs is None and X.shape[0] * len(members) < WORTH_THREADS:
                 self.n_jobs = 1

@@ -270,8 +270,10 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
         p : ndarray of shape (n_samples, n_classes)
             Probabilities in the order of `classes_`.
         """
-        raw = self._raw_predict(X)
-        return mean_of_raw(self._model.loss, raw)
+        return self._probabilities(self._raw_predict(X))
+
+    def _probabilities(self, raw):
+        return mean_of_raw(self._model.loss, raw)[:, : self.classes_.shape[0]]  # one column for one class
 
     def decision_function(self, X):
         """Raw scores: positive means ``classes_[1]`` with two classes, the largest wins with more.
@@ -318,7 +320,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
             Probabilities by the first 1, 2, ... rounds.
         """
         for raw in self._staged_raw_predict(X):
-            yield mean_of_raw(self._model.loss, raw)
+            yield self._probabilities(raw)
 
     def staged_decision_function(self, X):
         """Raw scores after each round.

@@ -77,7 +77,7 @@ def categorical_mask(X, categorical_features):
                 f"categorical_features has an item value '{name}' which is not a valid feature name of the training "
                 f"data. Observed feature names: {names}"
             )
-    return np.isin(np.arange(n_features), [names.index(name) for name in wanted])
+    return np.isin(names, wanted)
 
 
 def _some(mask):

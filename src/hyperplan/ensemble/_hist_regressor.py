@@ -217,9 +217,9 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
     def _encode_target(self, y):
         y = np.ascontiguousarray(y, dtype=np.float64)
         if self.loss == "gamma" and not (y > 0).all():
-            raise ValueError("loss='gamma' requires strictly positive y.")
+            raise ValueError(f"loss='gamma' requires strictly positive y. {_first(y, ~(y > 0))}")
         if self.loss == "poisson" and not ((y >= 0).all() and y.sum() > 0):
-            raise ValueError("loss='poisson' requires non-negative y and sum(y) > 0.")
+            raise ValueError(f"loss='poisson' requires non-negative y and sum(y) > 0. {_first(y, y < 0)}")
         return y, {}
 
     def _boosting_loss(self, target, rows):
@@ -260,3 +260,9 @@ class HistGradientBoostingRegressor(RegressorMixin, HistGradientBoosting):
         """
         for raw in self._staged_raw_predict(X):
             yield mean_of_raw(self._model.loss, raw)
+
+
+def _first(y, bad):
+    """Words for the first bad target."""
+    rows = np.flatnonzero(bad)
+    return f"Row {rows[0]} has {y[rows[0]]:g}." if rows.size else "All are 0."

@@ -27,7 +27,6 @@ from hyperplan._base import (
     OneOf,
     Real,
     Seed,
-    check_array,
     check_design,
     check_finite,
     check_is_fitted,
@@ -100,8 +99,7 @@ def refuse_infinite(estimator, X):
     with np.errstate(over="ignore", invalid="ignore"):
         plain = np.isfinite(np.sum(X))
     if not plain:
-        allowed = "allow-nan" if estimator.__sklearn_tags__().input_tags.allow_nan else True
-        check_array(X, dtype=None, input_name="X", estimator=estimator, ensure_all_finite=allowed)
+        check_finite(estimator, X, "allow-nan" if estimator.__sklearn_tags__().input_tags.allow_nan else True)
     return None
 
 
