@@ -9,7 +9,11 @@ from sklearn.metrics import roc_auc_score
 
 from hyperplan import thread_limit
 from hyperplan._base import InvalidParameterError
-from hyperplan.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from hyperplan.ensemble import (
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 
 OURS = {"Regressor": HistGradientBoostingRegressor, "Classifier": HistGradientBoostingClassifier}
 
@@ -118,13 +122,19 @@ def test_warm_start_continues(kind):
         parts.set_params(max_iter=5).fit(X, y)
 
 
-def test_squared_loss_without_penalty_is_classical_boosting():
-    X, y, _ = table(400, missing=0.0)
-    shape = {"max_depth": 2, "max_leaf_nodes": None, "min_samples_leaf": 5}
-    ours = HistGradientBoostingRegressor(max_iter=10, **shape).fit(X[:200], y[:200])
-    exact = reference.GradientBoostingRegressor(n_estimators=10, **shape).fit(X[:200], y[:200])
-    # 200 rows have their own bins; friedman_mse orders splits like the variance up to ties
-    assert np.corrcoef(ours.predict(X[:200]), exact.predict(X[:200]))[0, 1] > 0.98
+@pytest.mark.parametrize("shape", [
+    {"max_depth": 2, "min_samples_leaf": 5}, {"max_depth": 4, "min_samples_leaf": 1, "learning_rate": 0.5},
+    {"max_depth": None, "max_leaf_nodes": 8, "min_samples_leaf": 10},
+])  # fmt: skip
+def test_squared_loss_without_penalty_is_classical_boosting(shape):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 200, (800, 4)).astype(float)  # few enough values for a bin each
+    y = np.sin(X[:, 0] / 30) + X[:, 1] * X[:, 2] / 10_000 + 0.1 * rng.normal(size=800)
+    ours = HistGradientBoostingRegressor(max_iter=20, **{"max_leaf_nodes": None, **shape}).fit(X, y)
+    for kind in (GradientBoostingRegressor, reference.GradientBoostingRegressor):
+        exact = kind(n_estimators=20, random_state=0, **shape).fit(X, y)
+        # friedman_mse orders splits as the squared error does; float32 derivatives
+        np.testing.assert_allclose(ours.predict(X), exact.predict(X), atol=1e-6)
 
 
 @pytest.mark.parametrize("growth", ["leaf", "level", "oblivious"])
@@ -195,6 +205,28 @@ def test_a_loss_of_ones_own():
     own = HistGradientBoostingRegressor(Squared(), max_iter=10).fit(X, y)
     named = HistGradientBoostingRegressor(max_iter=10).fit(X, y)
     np.testing.assert_allclose(own.predict(X), named.predict(X), atol=1e-6)  # 0 against the mean, about 1e-17, as start
+
+
+@pytest.mark.parametrize("kind", ["Regressor", "Classifier"])
+def test_importances_are_sums_over_the_splits(kind):
+    X, y, _ = table()
+    y = np.digitize(y, [-0.5, 0.5]) if kind == "Classifier" else y
+    ours, theirs = pair(kind, {}, X, y)
+    gain, count = np.zeros(6), np.zeros(6)
+    for predictor in (predictor for predictors in theirs._predictors for predictor in predictors):
+        inner = predictor.nodes[predictor.nodes["is_leaf"] == 0]
+        np.add.at(gain, inner["feature_idx"], inner["gain"] / 2)
+        np.add.at(count, inner["feature_idx"], 1)
+    # float32 gains there, and the root counts as if it had no gradient, which is not quite so with several classes
+    rtol = 1e-4 if kind == "Regressor" else 5e-3
+    np.testing.assert_allclose(ours.importances("gain"), gain, rtol=rtol)
+    np.testing.assert_array_equal(ours.importances("count"), count)
+    np.testing.assert_allclose(ours.feature_importances_, gain / gain.sum(), rtol=rtol)
+    assert ours.feature_importances_[:3].sum() > 0.9  # the others are noise
+    with pytest.raises(ValueError, match="must be 'gain' or 'count', got 'cover'"):
+        ours.importances("cover")
+    nothing = OURS[kind](max_iter=2).fit(np.zeros((30, 2)), np.arange(30) % 2)
+    assert (nothing.feature_importances_ == 0).all() and (nothing.importances("count") == 0).all()
 
 
 def test_threads_and_pickles_change_nothing():

@@ -8,6 +8,7 @@ from hyperplan._trees.boosting_grower import Grower
 from hyperplan._trees.boosting_sampling import Goss, Mvs, mvs_probabilities
 from hyperplan._trees.histogram import Constraints, GrowthOptions
 from hyperplan.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+from hyperplan.ensemble._target_statistics import encode_rows, encode_training, learn_statistics, row_order
 
 LINE = np.arange(4.0).reshape(-1, 1)
 Y = np.array([1.0, 2.0, 3.0, 10.0])
@@ -158,6 +159,35 @@ def test_K14_everything_is_kept_at_share_one():
     plain = HistGradientBoostingRegressor(**options).fit(X, y, np.ones(300))
     drawn = HistGradientBoostingRegressor(sampling="mvs", **options).fit(X, y, np.ones(300))
     np.testing.assert_allclose(drawn.predict(X), plain.predict(X), rtol=1e-6)  # float32 derivatives
+
+
+def test_K13_ordered_target_statistics_by_hand():
+    """Rows a b a a b with targets 1 0 0 1 1, in this order, then in the opposite one; prior 3/5 and a = 2."""
+    X = np.array([0.0, 1, 0, 0, 1]).reshape(-1, 1)
+    y, prior = np.array([1.0, 0, 0, 1, 1]), 0.6
+    statistics = learn_statistics(X, [0], [2], y, None, 1, 2.0)
+    assert statistics.prior == pytest.approx([prior])
+
+    def numbers(order):
+        return encode_training(X, statistics, y, None, np.array(order))[:, 0] + prior
+
+    forwards = [prior, prior, (1 + 2 * prior) / 3, (1 + 2 * prior) / 4, (0 + 2 * prior) / 3]
+    backwards = [(1 + 2 * prior) / 4, (1 + 2 * prior) / 3, (1 + 2 * prior) / 3, prior, prior]
+    np.testing.assert_allclose(numbers([0, 1, 2, 3, 4]), forwards, rtol=1e-6)  # float32 numbers
+    np.testing.assert_allclose(numbers([4, 3, 2, 1, 0]), backwards, rtol=1e-6)
+    everything = encode_rows(np.array([[0.0], [1.0], [2.0]]), statistics)[:, 0] + prior
+    np.testing.assert_allclose(everything, [(2 + 2 * prior) / 5, (1 + 2 * prior) / 4, prior], rtol=1e-6)
+
+
+def test_K13_means_over_all_other_rows_would_give_the_target_away():
+    """Why rounds take orders by turns: the mean over many orders tells the classes of one category apart."""
+    X, y = np.zeros((40, 1)), (np.arange(40) % 2).astype(float)
+    statistics = learn_statistics(X, [0], [1], y, None, 1, 1.0)
+    orders = [row_order(0, p, 40) for p in range(2000)]
+    numbers = np.array([encode_training(X, statistics, y, None, order)[:, 0] for order in orders])
+    mean = numbers.mean(axis=0)
+    assert mean[y == 1].max() < mean[y == 0].min()
+    assert numbers[0][y == 1].max() > numbers[0][y == 0].min()  # one order does not
 
 
 @pytest.mark.parametrize("extra", [{"sampling": "goss"}, {"sampling": "mvs", "subsample": 0.3}])
