@@ -33,7 +33,7 @@ from hyperplan._solvers._logistic_small_kernels import column_gram
 
 BLOCK_VALUES = 2**20  # stored values worth a task of their own
 MAX_BLOCKS = 64  # bounds the memory of the partial sums
-CACHE_ROWS = 64  # rows read twice while they are in cache
+CACHE_VALUES = 2**15  # of X that stay in the second-level cache between the two readings of a row
 SMALL_WIDTH = 128
 SMALL_WORK = 2**23  # rows times features squared up to which threads and BLAS save nothing
 PANEL_BYTES = 2**19  # scaled rows of one rank update stay in the second-level cache
@@ -109,6 +109,7 @@ class Rows:
         plain = not self.is_sparse and X.dtype == np.float64 and 0 < self.width <= min(SMALL_WIDTH, self.n_rows)
         self.is_small = plain and self.n_rows * self.width**2 <= SMALL_WORK  # suits compiled loops
         per_row = max(1, self.n_stored // max(self.n_rows, 1))
+        self.cache_rows = 4 * int(np.clip(CACHE_VALUES // 4 // max(self.width, 1), 2, 16))  # rows go in fours
         self.blocks = spans(self.n_rows, max(BLOCK_VALUES // per_row, -(-self.n_rows // MAX_BLOCKS), 1))
 
     @functools.cached_property
@@ -134,7 +135,7 @@ class Rows:
                 fixed = (self._csr, self.target, self.weight, theta, rows.start, rows.stop)
                 loss = csr_pass(*fixed, scores, residual, curvature, sums)
             else:
-                fixed = (self.X[rows], self.target[rows], self.weight[rows], theta, CACHE_ROWS)
+                fixed = (self.X[rows], self.target[rows], self.weight[rows], theta, self.cache_rows)
                 loss = dense_pass(*fixed, scores[rows], residual[rows], curvature[rows], sums)
             return loss, sums
 
