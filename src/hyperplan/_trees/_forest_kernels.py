@@ -1,27 +1,24 @@
 """Growing one tree of a forest, depth first, on columns of codes: what all criteria share, and two classes with counts.
 
 The matrix of codes is stored by columns, shape (n_features, n_rows).  A node owns a span of `rows`, which a split
-partitions in place, so that only the drawn features of a node are ever looked at.  Once a node is small its codes and
-targets are copied together: everything below it then works within the cache, and its `rows` are numbers within that
-copy.  Random choices come from a key that a node's path from the root determines.
+partitions in place together with what belongs to the rows, so that only the drawn features of a node are ever looked
+at.  ``blocks`` is the matrix and ever smaller rooms: once a node fits in one its codes are copied there, so that all
+below it works within a nearer cache; its `rows` are then numbers within that copy.  Random choices come from a key
+that a node's path from the root determines.
 
 Nodes are written to ``ints`` (left, right, feature, rows, missing left) and ``reals`` (threshold, impurity, weight,
-values).  Inner loops are given plain arrays: a record of many arrays is expensive to hand on.
+values).  ``tables`` is an empty tuple for random thresholds: the compiler knows and leaves out the other searches.
 """
 
 import numpy as np
 
 from hyperplan._core._rng_kernels import next_below, next_uint64
-from hyperplan._core.jit import kernel
+from hyperplan._core.jit import inner_kernel, view_kernel
 from hyperplan._trees._criterion_kernels import ENTROPY, EPSILON
-from hyperplan._trees._forest_random_kernels import draw_cut, judge_two_random
+from hyperplan._trees._forest_random_kernels import draw_cut, gather_extremes, judge_two
 from hyperplan._trees._forest_scan_kernels import (
     BY_INSERTION,
-    CODE_LEFT,
-    CODE_RIGHT,
     CONSTANT,
-    CUT,
-    GAIN,
     fields,
     scan_two_histogram,
     scan_two_sorted,
@@ -29,32 +26,35 @@ from hyperplan._trees._forest_scan_kernels import (
 )
 
 LEFT_SALT, RIGHT_SALT = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xD1B54A32D192ED03)
-START, END, DEPTH, PARENT, IS_LEFT, IS_LOCAL, N_SPAN = range(7)
+START, END, DEPTH, PARENT, IS_LEFT, LEVEL, N_SPAN = range(7)
+KEY, TOTAL = range(2)  # of a node on the stack
 LEFT, RIGHT, FEATURE, N_ROWS, MISSING_LEFT, N_INTS = range(6)
 THRESHOLD, IMPURITY, WEIGHT, VALUES = range(4)
+WORTH_A_COPY = 16  # rows of a node from which its codes are copied
+NOTHING_LEFT = 1.0 - 1e-12  # share of the impurity: a split that removes so much cannot be beaten
 CODES_PER_ROW = 2  # codes of a column per row of the node up to which a histogram is worth clearing
 
 
-@kernel
+@inner_kernel
 def child_key(key, salt, state):  # OUT: state
     """Key of a child from its parent's, as for exact trees."""
     state[0] = key ^ salt
     return next_uint64(state)
 
 
-@kernel
+@inner_kernel
 def write_leaf(i, n_rows, weight, impurity, ints, reals):  # OUT: ints, reals
     ints[i, LEFT], ints[i, RIGHT], ints[i, FEATURE], ints[i, N_ROWS], ints[i, MISSING_LEFT] = -1, -1, -2, n_rows, 0
     reals[i, THRESHOLD], reals[i, IMPURITY], reals[i, WEIGHT] = -2.0, impurity, weight
 
 
-@kernel
+@inner_kernel
 def is_final(rule, n_rows, weight, depth, impurity):
     small = n_rows < rule.min_split or n_rows < 2 * rule.min_leaf or weight < 2.0 * rule.min_weight
     return small or depth >= rule.max_depth or impurity <= EPSILON
 
 
-@kernel
+@inner_kernel
 def draw_feature(order, swaps, i, draw):  # OUT: order, swaps, draw; the next feature of a random order
     d = order.shape[0]
     k = i + next_below(draw, d - i) if i < d - 1 else i
@@ -63,77 +63,71 @@ def draw_feature(order, swaps, i, draw):  # OUT: order, swaps, draw; the next fe
     return order[i]
 
 
-@kernel
+@inner_kernel
 def undo_draws(order, swaps, n_drawn):  # OUT: order, as before the draws
     for i in range(n_drawn - 1, -1, -1):
         k = swaps[i]
         order[i], order[k] = order[k], order[i]
 
 
-@kernel
+@inner_kernel
 def by_histogram(n, n_codes):
     return n > BY_INSERTION and CODES_PER_ROW * n >= n_codes
 
 
-@kernel
+@inner_kernel
 def column_seed(key, j):
     """Seed of the random threshold of column j, as for exact trees."""
     return key ^ (np.uint64(j + 1) * LEFT_SALT)
 
 
-@kernel
-def divide(column, rows, start, end, cut, spill):  # OUT: rows, spill; returns the rows on the left
-    left, right = start, 0
-    for p in range(start, end):
-        row = rows[p]
-        inside = np.int64(column[row] <= cut)
-        rows[left] = row
-        spill[right] = row
-        left += inside
-        right += 1 - inside
-    for i in range(right):
-        rows[left + i] = spill[i]
-    return left - start
+@inner_kernel
+def middle_of(tables, j, left, right):
+    """Threshold between two neighbouring codes of column j."""
+    first = tables.offsets[j]
+    return tables.high[first + left] / 2.0 + tables.low[first + right] / 2.0
 
 
-@kernel
-def split_node(matrix, offsets, low, high, j, rows, span, i, best, spill, ints, reals):  # OUT: rows, spill, ints, reals
-    """Write the split of node i at column j and divide its rows; the number on the left."""
-    start, end = span
-    left, right = np.int64(best[CODE_LEFT]), np.int64(best[CODE_RIGHT])
-    n_left = divide(matrix[j], rows, start, end, left, spill)
-    ints[i, FEATURE] = j
-    ints[i, MISSING_LEFT] = 2 * n_left > end - start
-    if offsets.shape[0] == 0:
-        reals[i, THRESHOLD] = best[CUT]
-    else:
-        reals[i, THRESHOLD] = high[offsets[j] + left] / 2.0 + low[offsets[j] + right] / 2.0
-    return n_left
+@inner_kernel
+def write_split(i, j, threshold, n_left, n_rows, ints, reals):  # OUT: ints, reals
+    ints[i, FEATURE], ints[i, MISSING_LEFT] = j, 2 * n_left > n_rows
+    reals[i, THRESHOLD] = threshold
 
 
-@kernel
-def gather_columns(matrix, rows, start, end, local):  # OUT: local
+@inner_kernel
+def gather_columns(source, rows, start, end, target):  # OUT: target, rows: numbers within the copy
     """Codes of a node's rows, together."""
-    for j in range(matrix.shape[0]):
-        column, target = matrix[j], local[j]
+    for j in range(source.shape[0]):
         for p in range(start, end):
-            target[p - start] = column[rows[p]]
+            target[j, p - start] = source[j, rows[p]]
+    for p in range(start, end):
+        rows[p] = p - start
 
 
-@kernel
-def push(stack, keys, top, start, end, depth, parent, is_left, is_local, key):  # OUT: stack, keys
+@inner_kernel
+def move_nearer(blocks, level, rows, start, end):  # OUT: rows, blocks; returns the level that holds the node's codes
+    nearest = level
+    if end - start >= WORTH_A_COPY:
+        while nearest + 1 < len(blocks) and end - start <= blocks[nearest + 1].shape[1]:
+            nearest += 1
+    if nearest > level:
+        gather_columns(blocks[level], rows, start, end, blocks[nearest])
+    return nearest
+
+
+@inner_kernel
+def push(stack, top, start, end, depth, parent, is_left, level):  # OUT: stack
     stack[top, START], stack[top, END], stack[top, DEPTH] = start, end, depth
-    stack[top, PARENT], stack[top, IS_LEFT], stack[top, IS_LOCAL] = parent, is_left, is_local
-    keys[top] = key
+    stack[top, PARENT], stack[top, IS_LEFT], stack[top, LEVEL] = parent, is_left, level
 
 
-@kernel
+@inner_kernel
 def link(parent, is_left, i, ints):  # OUT: ints
     if parent >= 0:
         ints[parent, LEFT if is_left == 1 else RIGHT] = i
 
 
-@kernel
+@inner_kernel
 def two_class_impurity(criterion, weight, ones):
     if ones <= 0.0 or ones >= weight:
         return 0.0
@@ -143,78 +137,109 @@ def two_class_impurity(criterion, weight, ones):
     return 1.0 - p * p - q * q
 
 
-@kernel
-def gather_two(unit, rows, start, end, units):  # OUT: units; returns their sum
+@inner_kernel
+def gather_two(unit, rows, units):  # OUT: units; returns their sum
     total = np.uint64(0)
-    for p in range(start, end):
-        one = unit[rows[p]]
-        units[p - start] = one
-        total += one
+    for p in range(rows.shape[0]):
+        units[p] = unit[rows[p]]
+        total += units[p]
     return total
 
 
-@kernel
-def search_two(matrix, offsets, rows, span, total, key, rule, work):  # OUT: work.best; the feature, -1 without one
-    """Best split of the drawn features: two classes with counts."""
-    order, swaps, draw, found, best, units = work.order, work.swaps, work.draw, work.found, work.best, work.units
-    keys, spare, digits, cells = work.keys, work.spare, work.digits, work.cells
-    codes, bits, real, state, seen = work.codes, work.pun_bits, work.pun_real, work.state, work.seen
+@view_kernel
+def divide_two(codes, column, cut, span, rows, units, spill, spare):  # OUT: rows, units, spill, spare
+    """Rows and units with codes up to `cut` first, in order; how many, and the sum of their units.
+
+    The codes of the node, or, if there are none, those of the whole column.
+    """
+    start, end = span
+    left, right, below, known = start, 0, np.uint64(0), codes.shape[0] > 0
+    for p in range(start, end):
+        row, one = rows[p], units[p]
+        code = codes[p - start] if known else column[row]
+        inside = code <= cut
+        rows[left], units[left] = row, one
+        spill[right], spare[right] = row, one
+        below += one if inside else np.uint64(0)
+        left += np.int64(inside)
+        right += np.int64(not inside)
+    for i in range(right):
+        rows[left + i], units[left + i] = spill[i], spare[i]
+    return left - start, below
+
+
+@inner_kernel
+def search_two(matrix, tables, rows, span, total, most, key, rule, work):  # OUT: work
+    """Best split of the drawn features, two classes with counts: gain, feature, codes on both sides, threshold, buffer.
+
+    The feature is -1 without one; the search ends when a gain reaches `most`.  With random thresholds the codes of the
+    winner are in ``work.codes[buffer]``.
+    """
+    order, swaps, draw, state, units, codes = work.order, work.swaps, work.draw, work.state, work.units, work.codes
     limits = (rule.criterion, rule.min_leaf, rule.min_weight)
-    d, n, random = matrix.shape[0], span[1] - span[0], offsets.shape[0] == 0
+    d, n = matrix.shape[0], span[1] - span[0]
     draw[0] = key
-    i, usable, gain, winner = 0, 0, -1.0, -1
-    while i < d and (i < rule.max_features or usable == 0):
+    i, usable, best, winner, left, right, cut, kept = 0, 0, CONSTANT, -1, 0, 0, 0.0, 0
+    while i < d and (i < rule.max_features or usable == 0) and best < most:
         j = draw_feature(order, swaps, i, draw)
+        column, threshold = matrix[j], 0.0
         i += 1
-        if random:
-            if draw_cut(matrix[j], rows, span, column_seed(key, j), codes, bits, real, state, found):
-                judge_two_random(codes, n, total, limits, units, found)
-        elif by_histogram(n, offsets[j + 1] - offsets[j]):
-            n_codes = offsets[j + 1] - offsets[j]
-            scan_two_histogram(matrix[j], rows, span, total, limits, n_codes, units, cells, seen, codes, found)
+        if len(tables) == 0:
+            low, high = gather_extremes(column, rows, span[0], span[1], codes[1 - kept])
+            some, code, threshold = draw_cut(low, high, column_seed(key, j), state)
+            gain, after = judge_two(codes[1 - kept], code, span, total, limits, units) if some else CONSTANT, code
         else:
-            scan_two_sorted(matrix[j], rows, span, total, limits, units, keys, spare, digits, seen, codes, found)
-        usable += found[GAIN] != CONSTANT
-        if found[GAIN] > gain:
-            gain, winner = found[GAIN], j
-            best[:] = found
+            n_codes = tables.offsets[j + 1] - tables.offsets[j]
+            seen, found = work.seen, codes[0]
+            if by_histogram(n, n_codes):
+                gain, code, after = scan_two_histogram(
+                    column, rows, span, total, limits, n_codes, units, work.cells, seen, found
+                )
+            else:
+                room, spare = work.keys, work.spare
+                gain, code, after = scan_two_sorted(
+                    column, rows, span, total, limits, units, room, spare, work.digits, seen, found
+                )
+        usable += gain != CONSTANT
+        if gain > best:
+            best, winner, left, right, cut = gain, j, code, after, threshold
+            kept = 1 - kept if len(tables) == 0 else 0
     undo_draws(order, swaps, i)
-    return winner
+    return best, winner, left, right, cut, kept
 
 
-@kernel
-def grow_two(matrix, unit, tables, rows, seed, rule, block, work, ints, reals):  # OUT: rows, block, work, ints, reals
+@view_kernel
+def grow_two(blocks, unit, tables, rows, seed, rule, work, ints, reals):  # OUT: all but unit, tables, seed, rule
     """Grow a tree for two classes with counts, ``unit`` of each row packed; the number of nodes."""
-    offsets, low, high = tables.offsets, tables.low, tables.high
-    local_matrix, local_unit, stack, keys, units = block.matrix, block.unit, work.stack, work.stack_keys, work.units
-    spill, best, state = work.spill, work.best, work.state
-    push(stack, keys, 0, 0, rows.shape[0], 0, -1, 0, 0, seed)
-    top, n_nodes, capacity = 1, 0, local_matrix.shape[1]
+    stack, waiting, units, spill, spare, state = work.stack, work.keyed, work.units, work.spill, work.spare, work.state
+    push(stack, 0, 0, rows.shape[0], 0, -1, 0, 0)
+    waiting[0, KEY], waiting[0, TOTAL] = seed, gather_two(unit, rows, units)
+    top, n_nodes = 1, 0
     while top > 0:
         top -= 1
-        i, key, start, end, depth = n_nodes, keys[top], stack[top, START], stack[top, END], stack[top, DEPTH]
-        local, span = stack[top, IS_LOCAL], (start, end)
+        i, key, total = n_nodes, waiting[top, KEY], waiting[top, TOTAL]
+        start, end, depth, level = stack[top, START], stack[top, END], stack[top, DEPTH], stack[top, LEVEL]
         n_nodes += 1
         link(stack[top, PARENT], stack[top, IS_LEFT], i, ints)
-        if local == 0 and end - start <= capacity:
-            gather_columns(matrix, rows, start, end, local_matrix)
-            gather_two(unit, rows, start, end, local_unit)
-            for p in range(start, end):
-                rows[p] = p - start
-            local = 1
-        here, here_unit = (local_matrix, local_unit) if local == 1 else (matrix, unit)
-        total = gather_two(here_unit, rows, start, end, units)
         _, weight, ones = fields(total)
         impurity = two_class_impurity(rule.criterion, weight, ones)
         write_leaf(i, end - start, weight, impurity, ints, reals)
         reals[i, VALUES], reals[i, VALUES + 1] = (weight - ones) / weight, ones / weight
         if is_final(rule, end - start, weight, depth, impurity):
             continue
-        j = search_two(here, offsets, rows, span, total, key, rule, work)
-        if j < 0 or best[GAIN] / rule.total_weight + EPSILON < rule.min_decrease:
+        level = move_nearer(blocks, level, rows, start, end)
+        here, span, most = blocks[level], (start, end), NOTHING_LEFT * weight * impurity
+        gain, j, left, right, cut, kept = search_two(here, tables, rows, span, total, most, key, rule, work)
+        if j < 0 or gain / rule.total_weight + EPSILON < rule.min_decrease:
             continue
-        middle = start + split_node(here, offsets, low, high, j, rows, span, i, best, spill, ints, reals)
-        push(stack, keys, top, middle, end, depth + 1, i, 0, local, child_key(key, RIGHT_SALT, state))
-        push(stack, keys, top + 1, start, middle, depth + 1, i, 1, local, child_key(key, LEFT_SALT, state))
+        codes = work.codes[kept]
+        if len(tables) > 0:
+            cut, codes = middle_of(tables, j, left, right), codes[:0]
+        n_left, below = divide_two(codes, here[j], left, span, rows, units, spill, spare)
+        write_split(i, j, cut, n_left, end - start, ints, reals)
+        push(stack, top, start + n_left, end, depth + 1, i, 0, level)
+        waiting[top, KEY], waiting[top, TOTAL] = child_key(key, RIGHT_SALT, state), total - below
+        push(stack, top + 1, start, start + n_left, depth + 1, i, 1, level)
+        waiting[top + 1, KEY], waiting[top + 1, TOTAL] = child_key(key, LEFT_SALT, state), below
         top += 2
     return n_nodes

@@ -2,22 +2,21 @@
 
 A column holds codes: bins, or ranks of values.  Large nodes are scanned through a histogram of the codes, small ones by
 sorting ``code << 32 | place`` (place: position within the node).  Either way the winner is a pair of neighbouring codes
-of the node, ``found = [gain, code on the left, code on the right, threshold]``; gain -1: the column is constant,
--2: no admissible threshold.  The gain is the weighted decrease of the impurity.
+of the node; scans return ``(gain, code on the left, code on the right)``; gain -1: the column is constant, -2: no
+admissible threshold.  The gain is the weighted decrease of the impurity.
 
-Two ways to keep the sums of a node: two classes with counts (``unit``: rows, counts and counts of class 1 in the fields
-of one uint64), and any criterion with weights (``stat``: weight, amount and class of a row; one sum per class, or one
-sum of targets).
+Two ways to keep the sums of a node: two classes with counts (``units``: rows, counts and counts of class 1 in the
+fields of one uint64), and any criterion with weights (``pairs``: weight, and target or class, of a row; one sum per
+class, or one sum of targets).  Both stand in the order of `rows`: what belongs to ``rows[p]`` is at p.
 """
 
 import math
 
 import numpy as np
 
-from hyperplan._core.jit import kernel
+from hyperplan._core.jit import inner_kernel, view_kernel
 from hyperplan._trees._criterion_kernels import ENTROPY
 
-GAIN, CODE_LEFT, CODE_RIGHT, CUT, N_FOUND = range(5)
 CONSTANT, INADMISSIBLE = -1.0, -2.0
 FIELD = np.uint64(21)  # bits of a field of `unit`
 MASK = np.uint64((1 << 21) - 1)
@@ -29,7 +28,7 @@ SHORT_DIGITS = 256  # keys sorted by digits of four bits instead of eight
 W, ROWS, SUMS = range(3)  # columns of a cell of the general histogram; the sums follow
 
 
-@kernel
+@inner_kernel
 def fields(unit):
     """Rows, weight and weight of class 1."""
     ones = np.float64(np.int64(unit & MASK))
@@ -37,18 +36,18 @@ def fields(unit):
     return np.int64(unit >> (FIELD + FIELD)), weight, ones
 
 
-@kernel
+@inner_kernel
 def x_log_x(x):
     return x * math.log2(x) if x > 0.0 else 0.0
 
 
-@kernel
+@inner_kernel
 def two_class_entropy(weight, ones):
     """Weight times entropy in bits."""
     return x_log_x(weight) - x_log_x(ones) - x_log_x(weight - ones)
 
 
-@kernel
+@inner_kernel
 def two_class_gain(criterion, wl, sl, weight, ones):
     """Weighted decrease of the impurity when the left child has weight `wl` and weight `sl` of class 1."""
     wr = weight - wl
@@ -59,7 +58,7 @@ def two_class_gain(criterion, wl, sl, weight, ones):
     return 2.0 * (t * t / (wl * wr)) / weight
 
 
-@kernel
+@inner_kernel
 def sort_by_insertion(keys, n):  # OUT: keys
     for i in range(1, n):
         key = keys[i]
@@ -70,7 +69,7 @@ def sort_by_insertion(keys, n):  # OUT: keys
         keys[j + 1] = key
 
 
-@kernel
+@view_kernel
 def sort_by_digits(keys, n, low, high, spare, counts):  # OUT: keys, spare, counts
     """Stable radix sort by the codes, which lie between `low` and `high`; few keys are sorted by short digits."""
     digit = np.uint64(4) if n < SHORT_DIGITS else np.uint64(8)
@@ -101,7 +100,7 @@ def sort_by_digits(keys, n, low, high, spare, counts):  # OUT: keys, spare, coun
             keys[i] = spare[i]
 
 
-@kernel
+@inner_kernel
 def sorted_keys(column, rows, start, end, keys, spare, digits):  # OUT: keys, spare, digits
     """Codes of the node with their places, in increasing order; returns False for a constant column."""
     low, high = np.int64(column[rows[start]]), np.int64(column[rows[start]])
@@ -118,13 +117,8 @@ def sorted_keys(column, rows, start, end, keys, spare, digits):  # OUT: keys, sp
     return True
 
 
-@kernel
-def note(found, gain, left, right):  # OUT: found
-    found[GAIN], found[CODE_LEFT], found[CODE_RIGHT] = gain, left, right
-
-
-@kernel
-def best_of_two(totals, limits, n, n_rows, seen, codes, found):  # OUT: seen, found
+@inner_kernel
+def best_of_two(totals, limits, n, n_rows, seen, codes):  # OUT: seen
     """Best of the candidates whose left children stand in ``seen[:, :n]`` (weight, ones, rows; gains are added).
 
     The last entry is the whole node.
@@ -149,39 +143,37 @@ def best_of_two(totals, limits, n, n_rows, seen, codes, found):  # OUT: seen, fo
     for i in range(m):
         if gains[i] > best:
             best, winner = gains[i], i
-    if winner >= 0:
-        note(found, best, np.float64(codes[winner]), np.float64(codes[winner + 1]))
-    else:
-        found[GAIN] = CONSTANT if m == 0 else INADMISSIBLE
+    if winner < 0:
+        return CONSTANT if m == 0 else INADMISSIBLE, 0, 0
+    return best, np.int64(codes[winner]), np.int64(codes[winner + 1])
 
 
-@kernel
-def scan_two_sorted(column, rows, span, total, limits, units, keys, spare, digits, seen, codes, found):  # OUT: keys...
+@inner_kernel
+def scan_two_sorted(column, rows, span, total, limits, units, keys, spare, digits, seen, codes):  # OUT: keys...
     """Two classes, small node; ``limits = (criterion, least rows, least weight)``."""
     start, end = span
     if not sorted_keys(column, rows, start, end, keys, spare, digits):
-        found[GAIN] = CONSTANT
-        return
+        return CONSTANT, 0, 0
     n, m, below = end - start, 0, np.uint64(0)
     keys[n] = ~np.uint64(0)
     for i in range(n):
         key = keys[i]
-        below += units[key & PLACE]
+        below += units[start + np.int64(key & PLACE)]
         seen[0, m] = np.float64(np.int64((below >> FIELD) & MASK))
         seen[1, m] = np.float64(np.int64(below & MASK))
         seen[2, m] = np.float64(np.int64(below >> (FIELD + FIELD)))
         codes[m] = np.int64(key >> CODE_SHIFT)
         m += np.int64(keys[i + 1] >> CODE_SHIFT != key >> CODE_SHIFT)
     n_rows, weight, ones = fields(total)
-    best_of_two((weight, ones), limits, m, n_rows, seen, codes, found)
+    return best_of_two((weight, ones), limits, m, n_rows, seen, codes)
 
 
-@kernel
-def scan_two_histogram(column, rows, span, total, limits, n_codes, units, cells, seen, codes, found):  # OUT: cells...
+@inner_kernel
+def scan_two_histogram(column, rows, span, total, limits, n_codes, units, cells, seen, codes):  # OUT: cells...
     """Two classes, large node: one uint64 per code holds rows, weight and weight of class 1."""
     start, end = span
     for p in range(start, end):
-        cells[column[rows[p]]] += units[p - start]
+        cells[column[rows[p]]] += units[p]
     m, below = 0, np.uint64(0)
     for b in range(n_codes):
         cell = cells[b]
@@ -193,22 +185,22 @@ def scan_two_histogram(column, rows, span, total, limits, n_codes, units, cells,
         codes[m] = b
         m += np.int64(cell != np.uint64(0))
     n_rows, weight, ones = fields(total)
-    best_of_two((weight, ones), limits, m, n_rows, seen, codes, found)
+    return best_of_two((weight, ones), limits, m, n_rows, seen, codes)
 
 
-@kernel
+@inner_kernel
 def mean_gain(wl, sl, weight, total):
     """Decrease of the sum of squares when the left child has weight `wl` and sum `sl`."""
     t = sl * weight - total * wl
     return t * t / (wl * (weight - wl)) / weight
 
 
-@kernel
+@inner_kernel
 def class_term(criterion, x):
     return x_log_x(x) if criterion == ENTROPY else x * x
 
 
-@kernel
+@inner_kernel
 def class_gain(criterion, wl, terms_left, weight, terms_right, terms):
     """Weighted decrease of Gini index or entropy from the sums over classes of `class_term`."""
     wr = weight - wl
@@ -219,7 +211,7 @@ def class_gain(criterion, wl, terms_left, weight, terms_right, terms):
     return max(gain, 0.0)
 
 
-@kernel
+@inner_kernel
 def sum_of_terms(criterion, sums):
     total = 0.0
     for c in range(sums.shape[0]):
@@ -227,7 +219,7 @@ def sum_of_terms(criterion, sums):
     return total
 
 
-@kernel
+@inner_kernel
 def move(criterion, c, amount, left, right):  # OUT: left, right; returns the changes of both sums of terms
     a, b = left[c], right[c]
     left[c] = a + amount
@@ -236,84 +228,78 @@ def move(criterion, c, amount, left, right):  # OUT: left, right; returns the ch
     return up, class_term(criterion, right[c]) - class_term(criterion, b)
 
 
-@kernel
+@inner_kernel
 def enough(nl, n_rows, wl, weight, limits):
     """Whether both children have the rows and the weight they need."""
     return min(nl, n_rows - nl) >= limits[1] and min(wl, weight - wl) >= max(limits[2], 1e-300)
 
 
-@kernel
-def scan_means_sorted(column, rows, span, totals, limits, rowwise, keys, spare, digits, found):  # OUT: keys and after
-    """Squared error, small node; ``totals = (weight, sum)``, ``rowwise[place] = (weight, weighted target)``."""
+@inner_kernel
+def scan_means_sorted(column, rows, span, totals, limits, pairs, keys, spare, digits):  # OUT: keys, spare, digits
+    """Squared error, small node; ``totals = (weight, sum)``, ``pairs[p] = (weight, target)``."""
     start, end = span
     if not sorted_keys(column, rows, start, end, keys, spare, digits):
-        found[GAIN] = CONSTANT
-        return
+        return CONSTANT, 0, 0
     n, (weight, total) = end - start, totals
-    wl, sl, best = 0.0, 0.0, -1.0
-    found[GAIN] = INADMISSIBLE
+    wl, sl, best, left, right = 0.0, 0.0, INADMISSIBLE, 0, 0
     for i in range(n - 1):
         key = keys[i]
-        place = np.int64(key & PLACE)
-        wl += rowwise[place, 0]
-        sl += rowwise[place, 1]
+        place = start + np.int64(key & PLACE)
+        wl += pairs[place, 0]
+        sl += pairs[place, 0] * pairs[place, 1]
         after = keys[i + 1] >> CODE_SHIFT
         if after == key >> CODE_SHIFT:
             continue
         gain = mean_gain(wl, sl, weight, total)
         if gain > best and enough(i + 1, n, wl, weight, limits):
-            best = gain
-            note(found, gain, np.float64(np.int64(key >> CODE_SHIFT)), np.float64(np.int64(after)))
+            best, left, right = gain, np.int64(key >> CODE_SHIFT), np.int64(after)
+    return best, left, right
 
 
-@kernel
-def scan_means_histogram(column, rows, span, totals, limits, n_codes, rowwise, table, found):  # OUT: table, found
+@inner_kernel
+def scan_means_histogram(column, rows, span, totals, limits, n_codes, pairs, table):  # OUT: table
     """Squared error, large node."""
     start, end = span
     for p in range(start, end):
         code = column[rows[p]]
-        table[code, W] += rowwise[p - start, 0]
+        table[code, W] += pairs[p, 0]
         table[code, ROWS] += 1.0
-        table[code, SUMS] += rowwise[p - start, 1]
+        table[code, SUMS] += pairs[p, 0] * pairs[p, 1]
     n, (weight, total) = end - start, totals
-    wl, sl, nl, best, last, n_seen = 0.0, 0.0, 0.0, -1.0, 0, 0
+    wl, sl, nl, best, left, right, last, n_seen = 0.0, 0.0, 0.0, INADMISSIBLE, 0, 0, 0, 0
     for b in range(n_codes):
         if table[b, ROWS] == 0.0:
             continue
         if n_seen > 0:
             gain = mean_gain(wl, sl, weight, total)
             if gain > best and enough(np.int64(nl), n, wl, weight, limits):
-                best = gain
-                note(found, gain, np.float64(last), np.float64(b))
+                best, left, right = gain, last, b
         wl += table[b, W]
         nl += table[b, ROWS]
         sl += table[b, SUMS]
         table[b, W], table[b, ROWS], table[b, SUMS] = 0.0, 0.0, 0.0
         last = b
         n_seen += 1
-    if best < 0.0:
-        found[GAIN] = CONSTANT if n_seen == 1 else INADMISSIBLE
+    return CONSTANT if n_seen == 1 else best, left, right
 
 
-@kernel
-def scan_classes_sorted(column, rows, span, limits, rowwise, sums, sides, keys, spare, digits, found):  # OUT: sides...
-    """Any number of classes, small node; ``rowwise[place] = (weight, class)``, `sides`: room for both children."""
+@inner_kernel
+def scan_classes_sorted(column, rows, span, limits, pairs, sums, sides, keys, spare, digits):  # OUT: sides...
+    """Any number of classes, small node; ``pairs[p] = (weight, class)``, `sides`: room for both children."""
     start, end = span
     if not sorted_keys(column, rows, start, end, keys, spare, digits):
-        found[GAIN] = CONSTANT
-        return
-    criterion, left, right, n, weight = limits[0], sides[0], sides[1], end - start, 0.0
+        return CONSTANT, 0, 0
+    criterion, below, above, n, weight = limits[0], sides[0], sides[1], end - start, 0.0
     for c in range(sums.shape[0]):
-        left[c], right[c] = 0.0, sums[c]
+        below[c], above[c] = 0.0, sums[c]
         weight += sums[c]
     terms = sum_of_terms(criterion, sums)
-    terms_left, terms_right, wl, best = 0.0, terms, 0.0, -1.0
-    found[GAIN] = INADMISSIBLE
+    terms_left, terms_right, wl, best, left, right = 0.0, terms, 0.0, INADMISSIBLE, 0, 0
     for i in range(n - 1):
         key = keys[i]
-        place = np.int64(key & PLACE)
-        wl += rowwise[place, 0]
-        up, down = move(criterion, np.int64(rowwise[place, 1]), rowwise[place, 0], left, right)
+        place = start + np.int64(key & PLACE)
+        wl += pairs[place, 0]
+        up, down = move(criterion, np.int64(pairs[place, 1]), pairs[place, 0], below, above)
         terms_left += up
         terms_right += down
         after = keys[i + 1] >> CODE_SHIFT
@@ -321,43 +307,42 @@ def scan_classes_sorted(column, rows, span, limits, rowwise, sums, sides, keys, 
             continue
         gain = class_gain(criterion, wl, terms_left, weight, terms_right, terms)
         if gain > best and enough(i + 1, n, wl, weight, limits):
-            best = gain
-            note(found, gain, np.float64(np.int64(key >> CODE_SHIFT)), np.float64(np.int64(after)))
+            best, left, right = gain, np.int64(key >> CODE_SHIFT), np.int64(after)
+    return best, left, right
 
 
-@kernel
-def scan_classes_histogram(column, rows, span, limits, n_codes, rowwise, sums, sides, table, found):  # OUT: sides...
+@inner_kernel
+def scan_classes_histogram(column, rows, span, limits, n_codes, pairs, sums, sides, table):  # OUT: sides, table
     """Any number of classes, large node."""
     start, end = span
     for p in range(start, end):
         code = column[rows[p]]
         table[code, ROWS] += 1.0
-        table[code, SUMS + np.int64(rowwise[p - start, 1])] += rowwise[p - start, 0]
-    criterion, left, right, n, weight = limits[0], sides[0], sides[1], end - start, 0.0
+        table[code, SUMS + np.int64(pairs[p, 1])] += pairs[p, 0]
+    criterion, below, above, n, weight = limits[0], sides[0], sides[1], end - start, 0.0
     for c in range(sums.shape[0]):
-        left[c], right[c] = 0.0, sums[c]
+        below[c], above[c] = 0.0, sums[c]
         weight += sums[c]
     terms = sum_of_terms(criterion, sums)
-    terms_left, terms_right, wl, nl, best, last, n_seen = 0.0, terms, 0.0, 0.0, -1.0, 0, 0
+    terms_left, terms_right, wl, nl, best = 0.0, terms, 0.0, 0.0, INADMISSIBLE
+    left, right, last, n_seen = 0, 0, 0, 0
     for b in range(n_codes):
         if table[b, ROWS] == 0.0:
             continue
         if n_seen > 0:
             gain = class_gain(criterion, wl, terms_left, weight, terms_right, terms)
             if gain > best and enough(np.int64(nl), n, wl, weight, limits):
-                best = gain
-                note(found, gain, np.float64(last), np.float64(b))
+                best, left, right = gain, last, b
         nl += table[b, ROWS]
         table[b, ROWS] = 0.0
         for c in range(sums.shape[0]):
             amount = table[b, SUMS + c]
             if amount != 0.0:
-                up, down = move(criterion, c, amount, left, right)
+                up, down = move(criterion, c, amount, below, above)
                 terms_left += up
                 terms_right += down
                 wl += amount
                 table[b, SUMS + c] = 0.0
         last = b
         n_seen += 1
-    if best < 0.0:
-        found[GAIN] = CONSTANT if n_seen == 1 else INADMISSIBLE
+    return CONSTANT if n_seen == 1 else best, left, right

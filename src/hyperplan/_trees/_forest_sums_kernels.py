@@ -1,19 +1,20 @@
 """Growing one tree of a forest with weights: squared error, or any number of classes.
 
 The matrix of codes is stored by columns, shape (n_features, n_rows).  ``stat`` holds weight and target (or class) of
-each row; see `_forest_kernels` for the rest.
+each row; see `_forest_kernels` for the rest.  ``means`` is an empty tuple for classes: the compiler knows.
 """
 
 import numpy as np
 
-from hyperplan._core.jit import kernel
+from hyperplan._core.jit import inner_kernel, view_kernel
 from hyperplan._trees._criterion_kernels import ENTROPY, EPSILON
 from hyperplan._trees._forest_kernels import (
     DEPTH,
     END,
     IS_LEFT,
-    IS_LOCAL,
+    KEY,
     LEFT_SALT,
+    LEVEL,
     PARENT,
     RIGHT_SALT,
     START,
@@ -22,18 +23,18 @@ from hyperplan._trees._forest_kernels import (
     child_key,
     column_seed,
     draw_feature,
-    gather_columns,
     is_final,
     link,
+    middle_of,
+    move_nearer,
     push,
-    split_node,
     undo_draws,
     write_leaf,
+    write_split,
 )
-from hyperplan._trees._forest_random_kernels import draw_cut, judge_classes_random, judge_means_random
+from hyperplan._trees._forest_random_kernels import draw_cut, gather_extremes, judge_classes, judge_means
 from hyperplan._trees._forest_scan_kernels import (
     CONSTANT,
-    GAIN,
     scan_classes_histogram,
     scan_classes_sorted,
     scan_means_histogram,
@@ -45,14 +46,13 @@ from hyperplan._trees._forest_scan_kernels import (
 EQUALLY_GOOD = 1.0 + 1e-10  # gains closer than this are equal but for rounding: the first feature drawn wins
 
 
-@kernel
-def gather_means(stat, rows, start, end, rowwise):  # OUT: rowwise; returns weight, sum and variance
-    """Weight and weighted target of the node's rows; the variance from targets shifted by the first."""
-    first = stat[rows[start], 1]
+@inner_kernel
+def add_means(pairs, start, end):
+    """Weight, sum and variance of a node's targets; the variance from targets shifted by the first."""
+    first = pairs[start, 1]
     weight, total, s1, s2 = 0.0, 0.0, 0.0, 0.0
     for p in range(start, end):
-        w, y = stat[rows[p], 0], stat[rows[p], 1]
-        rowwise[p - start, 0], rowwise[p - start, 1] = w, w * y
+        w, y = pairs[p, 0], pairs[p, 1]
         weight += w
         total += w * y
         d = y - first
@@ -61,19 +61,18 @@ def gather_means(stat, rows, start, end, rowwise):  # OUT: rowwise; returns weig
     return weight, total, max(s2 / weight - (s1 / weight) * (s1 / weight), 0.0)
 
 
-@kernel
-def gather_classes(stat, rows, start, end, rowwise, sums):  # OUT: rowwise, sums; returns the weight
-    sums[:] = 0.0
+@inner_kernel
+def add_classes(pairs, start, end, sums):  # OUT: sums; returns the weight
+    for c in range(sums.shape[0]):
+        sums[c] = 0.0
     weight = 0.0
     for p in range(start, end):
-        w, c = stat[rows[p], 0], stat[rows[p], 1]
-        rowwise[p - start, 0], rowwise[p - start, 1] = w, c
-        sums[np.int64(c)] += w
-        weight += w
+        sums[np.int64(pairs[p, 1])] += pairs[p, 0]
+        weight += pairs[p, 0]
     return weight
 
 
-@kernel
+@inner_kernel
 def class_impurity(criterion, weight, sums):
     for c in range(sums.shape[0]):
         if sums[c] == weight:
@@ -82,93 +81,118 @@ def class_impurity(criterion, weight, sums):
     return max(x_log_x(weight) - terms, 0.0) / weight if criterion == ENTROPY else 1.0 - terms / (weight * weight)
 
 
-@kernel
-def search_sums(matrix, offsets, rows, span, totals, key, rule, work):  # OUT: work.best; the feature, -1 without one
-    """Best split of the drawn features; ``totals = (weight, sum)``."""
-    order, swaps, draw, found, best, rowwise = work.order, work.swaps, work.draw, work.found, work.best, work.rowwise
-    keys, spare, digits, table, sums, sides = work.keys, work.spare, work.digits, work.table, work.sums, work.sides
-    codes, bits, real, state = work.codes, work.pun_bits, work.pun_real, work.state
+@inner_kernel
+def judge_random(codes, cut, span, totals, limits, means, work):  # OUT: work.sides
+    if len(means) > 0:
+        return judge_means(codes, cut, span, totals, limits, work.pairs)
+    return judge_classes(codes, cut, span, limits, work.pairs, work.sums, work.sides)
+
+
+@inner_kernel
+def scan_column(column, n_codes, rows, span, totals, limits, means, work):  # OUT: work
+    """Best threshold of a column of bins or ranks."""
+    pairs, sums, sides, table, keys, spare = work.pairs, work.sums, work.sides, work.table, work.keys, work.spare
+    digits = work.digits
+    if by_histogram(span[1] - span[0], n_codes):
+        if len(means) > 0:
+            return scan_means_histogram(column, rows, span, totals, limits, n_codes, pairs, table)
+        return scan_classes_histogram(column, rows, span, limits, n_codes, pairs, sums, sides, table)
+    if len(means) > 0:
+        return scan_means_sorted(column, rows, span, totals, limits, pairs, keys, spare, digits)
+    return scan_classes_sorted(column, rows, span, limits, pairs, sums, sides, keys, spare, digits)
+
+
+@inner_kernel
+def search_sums(matrix, tables, rows, span, totals, most, key, rule, means, work):  # OUT: work
+    """Best split of the drawn features; ``totals = (weight, sum)``; returns what `search_two` does."""
+    order, swaps, draw, state, codes = work.order, work.swaps, work.draw, work.state, work.codes
     limits = (rule.criterion, rule.min_leaf, rule.min_weight)
-    d, n, random, means = matrix.shape[0], span[1] - span[0], offsets.shape[0] == 0, rule.means
+    d = matrix.shape[0]
     draw[0] = key
-    i, usable, gain, winner = 0, 0, -1.0, -1
-    while i < d and (i < rule.max_features or usable == 0):
+    i, usable, best, winner, left, right, cut, kept = 0, 0, CONSTANT, -1, 0, 0, 0.0, 0
+    while i < d and (i < rule.max_features or usable == 0) and best * EQUALLY_GOOD < most:
         j = draw_feature(order, swaps, i, draw)
+        column, threshold = matrix[j], 0.0
         i += 1
-        column = matrix[j]
-        n_codes = 0 if random else offsets[j + 1] - offsets[j]
-        if random:
-            if draw_cut(column, rows, span, column_seed(key, j), codes, bits, real, state, found):
-                if means:
-                    judge_means_random(codes, n, totals, limits, rowwise, found)
-                else:
-                    judge_classes_random(codes, n, limits, rowwise, sums, sides, found)
-        elif by_histogram(n, n_codes):
-            if means:
-                scan_means_histogram(column, rows, span, totals, limits, n_codes, rowwise, table, found)
-            else:
-                scan_classes_histogram(column, rows, span, limits, n_codes, rowwise, sums, sides, table, found)
-        elif means:
-            scan_means_sorted(column, rows, span, totals, limits, rowwise, keys, spare, digits, found)
+        if len(tables) == 0:
+            low, high = gather_extremes(column, rows, span[0], span[1], codes[1 - kept])
+            some, code, threshold = draw_cut(low, high, column_seed(key, j), state)
+            gain = judge_random(codes[1 - kept], code, span, totals, limits, means, work) if some else CONSTANT
+            after = code
         else:
-            scan_classes_sorted(column, rows, span, limits, rowwise, sums, sides, keys, spare, digits, found)
-        usable += found[GAIN] != CONSTANT
-        if found[GAIN] > gain * EQUALLY_GOOD:
-            gain, winner = found[GAIN], j
-            best[:] = found
+            n_codes = tables.offsets[j + 1] - tables.offsets[j]
+            gain, code, after = scan_column(column, n_codes, rows, span, totals, limits, means, work)
+        usable += gain != CONSTANT
+        if gain >= 0.0 and (winner < 0 or gain > best * EQUALLY_GOOD):
+            best, winner, left, right, cut = gain, j, code, after, threshold
+            kept = 1 - kept if len(tables) == 0 else 0
     undo_draws(order, swaps, i)
-    return winner
+    return best, winner, left, right, cut, kept
 
 
-@kernel
-def gather_node(stat, rows, start, end, i, rule, rowwise, sums, reals):  # OUT: rowwise, sums, reals
-    """Rows and values of node i; returns weight, sum and impurity."""
-    if rule.means:
-        weight, total, variance = gather_means(stat, rows, start, end, rowwise)
+@inner_kernel
+def add_node(pairs, start, end, i, rule, means, sums, reals):  # OUT: sums, reals
+    """Sums and values of node i; returns weight, sum and impurity (of the scaled targets)."""
+    if len(means) > 0:
+        weight, total, variance = add_means(pairs, start, end)
         reals[i, VALUES] = rule.centre + rule.scale * (total / weight)
-        return weight, total, variance * rule.scale * rule.scale
-    weight = gather_classes(stat, rows, start, end, rowwise, sums)
+        return weight, total, variance
+    weight = add_classes(pairs, start, end, sums)
     for c in range(sums.shape[0]):
         reals[i, VALUES + c] = sums[c] / weight
     return weight, 0.0, class_impurity(rule.criterion, weight, sums)
 
 
-@kernel
-def copy_rows(stat, rows, start, end, local):  # OUT: local, rows: numbers within the copy
+@inner_kernel
+def divide_pairs(codes, column, cut, span, rows, pairs, spill, spare):  # OUT: rows, pairs, spill, spare
+    """Rows and pairs with codes up to `cut` first, in order; how many.  Codes as for `divide_two`."""
+    start, end = span
+    left, right, known = start, 0, codes.shape[0] > 0
     for p in range(start, end):
-        local[p - start, 0], local[p - start, 1] = stat[rows[p], 0], stat[rows[p], 1]
-        rows[p] = p - start
+        row, w, y = rows[p], pairs[p, 0], pairs[p, 1]
+        code = codes[p - start] if known else column[row]
+        inside = np.int64(code <= cut)
+        rows[left], pairs[left, 0], pairs[left, 1] = row, w, y
+        spill[right], spare[right, 0], spare[right, 1] = row, w, y
+        left += inside
+        right += 1 - inside
+    for i in range(right):
+        rows[left + i], pairs[left + i, 0], pairs[left + i, 1] = spill[i], spare[i, 0], spare[i, 1]
+    return left - start
 
 
-@kernel
-def grow_sums(matrix, stat, tables, rows, seed, rule, block, work, ints, reals):  # OUT: rows, block, work, ints, reals
+@view_kernel
+def grow_sums(blocks, stat, tables, rows, seed, rule, means, work, ints, reals):  # OUT: all but stat ... means
     """Grow a tree for means or classes with weights; the number of nodes."""
-    offsets, low, high = tables.offsets, tables.low, tables.high
-    local_matrix, local_stat, stack, keys = block.matrix, block.stat, work.stack, work.stack_keys
-    spill, best, state, rowwise, sums = work.spill, work.best, work.state, work.rowwise, work.sums
-    push(stack, keys, 0, 0, rows.shape[0], 0, -1, 0, 0, seed)
-    top, n_nodes, capacity = 1, 0, local_matrix.shape[1]
+    stack, waiting, pairs, state, sums = work.stack, work.keyed, work.pairs, work.state, work.sums
+    for p in range(rows.shape[0]):
+        pairs[p, 0], pairs[p, 1] = stat[rows[p], 0], stat[rows[p], 1]
+    push(stack, 0, 0, rows.shape[0], 0, -1, 0, 0)
+    waiting[0, KEY] = seed
+    top, n_nodes, square = 1, 0, rule.scale * rule.scale
     while top > 0:
         top -= 1
-        i, key, start, end, depth = n_nodes, keys[top], stack[top, START], stack[top, END], stack[top, DEPTH]
-        local, span = stack[top, IS_LOCAL], (start, end)
+        i, key, start, end, depth = n_nodes, waiting[top, KEY], stack[top, START], stack[top, END], stack[top, DEPTH]
+        level, span = stack[top, LEVEL], (start, end)
         n_nodes += 1
         link(stack[top, PARENT], stack[top, IS_LEFT], i, ints)
-        if local == 0 and end - start <= capacity:
-            gather_columns(matrix, rows, start, end, local_matrix)
-            copy_rows(stat, rows, start, end, local_stat)
-            local = 1
-        here, here_stat = (local_matrix, local_stat) if local == 1 else (matrix, stat)
-        weight, total, impurity = gather_node(here_stat, rows, start, end, i, rule, rowwise, sums, reals)
-        write_leaf(i, end - start, weight, impurity, ints, reals)
-        if is_final(rule, end - start, weight, depth, impurity):
+        weight, total, impurity = add_node(pairs, start, end, i, rule, means, sums, reals)
+        write_leaf(i, end - start, weight, impurity * square, ints, reals)
+        if is_final(rule, end - start, weight, depth, impurity * square):
             continue
-        j = search_sums(here, offsets, rows, span, (weight, total), key, rule, work)
-        gain = best[GAIN] * rule.scale * rule.scale / rule.total_weight
-        if j < 0 or gain + EPSILON < rule.min_decrease:
+        level = move_nearer(blocks, level, rows, start, end)
+        here, totals, most = blocks[level], (weight, total), weight * impurity
+        gain, j, left, right, cut, kept = search_sums(here, tables, rows, span, totals, most, key, rule, means, work)
+        if j < 0 or gain * square / rule.total_weight + EPSILON < rule.min_decrease:
             continue
-        middle = start + split_node(here, offsets, low, high, j, rows, span, i, best, spill, ints, reals)
-        push(stack, keys, top, middle, end, depth + 1, i, 0, local, child_key(key, RIGHT_SALT, state))
-        push(stack, keys, top + 1, start, middle, depth + 1, i, 1, local, child_key(key, LEFT_SALT, state))
+        codes = work.codes[kept]
+        if len(tables) > 0:
+            cut, codes = middle_of(tables, j, left, right), codes[:0]
+        n_left = divide_pairs(codes, here[j], left, span, rows, pairs, work.spill, work.spare_pairs)
+        write_split(i, j, cut, n_left, end - start, ints, reals)
+        push(stack, top, start + n_left, end, depth + 1, i, 0, level)
+        push(stack, top + 1, start, start + n_left, depth + 1, i, 1, level)
+        waiting[top, KEY] = child_key(key, RIGHT_SALT, state)
+        waiting[top + 1, KEY] = child_key(key, LEFT_SALT, state)
         top += 2
     return n_nodes

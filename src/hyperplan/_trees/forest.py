@@ -22,14 +22,14 @@ from hyperplan._core.memory import require_memory
 from hyperplan._core.parallel import thread_map
 from hyperplan._trees import _forest_kernels as k
 from hyperplan._trees._criterion_kernels import ENTROPY, GINI, SQUARED
-from hyperplan._trees._forest_scan_kernels import COUNT_ONE, N_FOUND, ROW_ONE
+from hyperplan._trees._forest_scan_kernels import COUNT_ONE, ROW_ONE
 from hyperplan._trees._forest_sums_kernels import grow_sums
 from hyperplan._trees.binning import fit_bins
 from hyperplan._trees.exact_span import MAX_INT, most_nodes
 from hyperplan._trees.nodes import Nodes
 
-BLOCK_ROWS = 2048  # rows of a node whose codes are copied together
-DRAWS_PER_COLUMN = 16  # levels below such a node: a copy of all columns is worth it when they look at most of them
+ROOMS = (65536, 8192, 1024)  # rows of a node whose codes are copied together: each room is nearer to the processor
+COLUMNS_PER_DRAW = 16  # columns per drawn feature up to which a copy of all columns is worth it
 BIN_SAMPLE = 50_000  # rows that the quantiles of bins are taken from
 MAX_BINS = 255
 LARGEST_COUNT = 2**21 - 1  # of a field of a packed unit
@@ -45,10 +45,10 @@ class Tables(NamedTuple):
 
 
 class Encoded(NamedTuple):
-    """Columns as codes, shape (n_features, n_rows): uint8 bins, int32 ranks or (empty tables) ordered int32 values."""
+    """Columns as codes, shape (n_features, n_rows): uint8 bins, int32 ranks or (no tables) int32 in order of values."""
 
     matrix: np.ndarray
-    tables: Tables
+    tables: Tables | tuple[()]
 
 
 class Problem(NamedTuple):
@@ -70,7 +70,6 @@ class Rule(NamedTuple):
     """Constants of the kernels."""
 
     criterion: int
-    means: bool
     max_features: int
     max_depth: int
     min_split: int
@@ -82,39 +81,44 @@ class Rule(NamedTuple):
     scale: float
 
 
-class Block(NamedTuple):
-    """Room for the codes and targets of a small node."""
-
-    matrix: np.ndarray
-    unit: np.ndarray
-    stat: np.ndarray
-
-
-class Work(NamedTuple):
-    """Scratch memory of one tree."""
+class CountWork(NamedTuple):
+    """Scratch memory of a tree for two classes with counts."""
 
     units: np.ndarray
-    rowwise: np.ndarray
-    sums: np.ndarray
-    sides: np.ndarray
+    cells: np.ndarray
+    seen: np.ndarray
+    codes: np.ndarray
     keys: np.ndarray
     spare: np.ndarray
     digits: np.ndarray
-    cells: np.ndarray
-    table: np.ndarray
-    codes: np.ndarray
-    seen: np.ndarray
     spill: np.ndarray
     order: np.ndarray
     swaps: np.ndarray
     draw: np.ndarray
     state: np.ndarray
-    found: np.ndarray
-    best: np.ndarray
-    pun_bits: np.ndarray
-    pun_real: np.ndarray
     stack: np.ndarray
-    stack_keys: np.ndarray
+    keyed: np.ndarray
+
+
+class SumWork(NamedTuple):
+    """Scratch memory of a tree for means, or classes with weights."""
+
+    pairs: np.ndarray
+    spare_pairs: np.ndarray
+    table: np.ndarray
+    sums: np.ndarray
+    sides: np.ndarray
+    codes: np.ndarray
+    keys: np.ndarray
+    spare: np.ndarray
+    digits: np.ndarray
+    spill: np.ndarray
+    order: np.ndarray
+    swaps: np.ndarray
+    draw: np.ndarray
+    state: np.ndarray
+    stack: np.ndarray
+    keyed: np.ndarray
 
 
 def class_targets(codes, n_classes, criterion="gini") -> Problem:
@@ -158,7 +162,7 @@ def encode(X, kind, n_jobs=None) -> Encoded:
 
     extremes = thread_map(task, range(d), n_jobs)
     if kind == "values":
-        return Encoded(matrix, Tables(np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)))
+        return Encoded(matrix, ())
     offsets = np.concatenate([[0], np.cumsum([low.shape[0] for low, _ in extremes])]).astype(np.int64)
     low, high = (np.concatenate([pair[side] for pair in extremes]) for side in (0, 1))
     return Encoded(matrix, Tables(offsets, low, high))
@@ -241,7 +245,6 @@ def grow_tree(encoded, problem, growth, *, seed, weight=None) -> Nodes:
     n, d = rows.shape[0], encoded.matrix.shape[0]
     rule = Rule(
         criterion=problem.criterion,
-        means=problem.codes is None,
         max_features=min(int(growth.max_features), d),
         max_depth=min(int(growth.max_depth), MAX_INT),
         min_split=int(growth.min_samples_split),
@@ -252,15 +255,17 @@ def grow_tree(encoded, problem, growth, *, seed, weight=None) -> Nodes:
         centre=problem.centre,
         scale=problem.scale,
     )
-    unit = packed_units(problem, weight)
-    packed = unit is not None
-    work, block = _workspace(encoded, problem, n, rule, packed), _block(encoded.matrix, n, rule, packed)
     capacity = most_nodes(growth, n)
     ints = np.empty((capacity, k.N_INTS), dtype=np.int32)
     reals = np.empty((capacity, k.VALUES + problem.n_classes))
-    kernel, targets = (k.grow_two, unit) if packed else (grow_sums, row_stats(problem, weight))
-    args = (rows, np.uint64(seed), rule, block, work, ints, reals)
-    n_nodes = kernel(encoded.matrix, targets, encoded.tables, *args)
+    unit, blocks = packed_units(problem, weight), _blocks(encoded.matrix, n, rule)
+    where = (encoded.tables, rows, np.uint64(seed), rule)
+    if unit is not None:
+        n_nodes = k.grow_two(blocks, unit, *where, _count_work(encoded, n, rule), ints, reals)
+    else:
+        means = (0,) if problem.codes is None else ()
+        work = _sum_work(encoded, problem.n_classes, n, rule)
+        n_nodes = grow_sums(blocks, row_stats(problem, weight), *where, means, work, ints, reals)
     return _as_nodes(ints[:n_nodes], reals[:n_nodes])
 
 
@@ -279,41 +284,51 @@ def _as_nodes(ints, reals) -> Nodes:
     )
 
 
-def _block(matrix, n_rows, rule, packed) -> Block:
-    """Room for small nodes; none when the trees look at few of the columns."""
+def _blocks(matrix, n_rows, rule):
+    """The matrix and rooms for the codes of small nodes; without room when the trees look at few of the columns."""
     d = matrix.shape[0]
-    size = min(BLOCK_ROWS, n_rows) if d <= DRAWS_PER_COLUMN * rule.max_features else 0
-    unit = np.empty(size if packed else 0, dtype=np.uint64)
-    return Block(np.empty((d, size), dtype=matrix.dtype), unit, np.empty((0 if packed else size, 2)))
+    worth = d <= COLUMNS_PER_DRAW * rule.max_features
+    return matrix, *(np.empty((d, min(size, n_rows) if worth else 0), dtype=matrix.dtype) for size in ROOMS)
 
 
-def _workspace(encoded, problem, n, rule, packed) -> Work:
-    d, width, random = encoded.matrix.shape[0], problem.n_classes, encoded.tables.offsets.shape[0] == 0
-    n_codes = int(np.diff(encoded.tables.offsets).max(initial=0))
-    n_sorted = 0 if random else n
-    bits = np.zeros(1, dtype=np.int32)
-    depth = min(n, rule.max_depth) + 2
-    return Work(
-        units=np.empty(n if packed else 0, dtype=np.uint64),
-        rowwise=np.empty((0 if packed else n, 2)),
-        sums=np.empty(width),
-        sides=np.empty((2, width)),
-        keys=np.empty(n_sorted + 1, dtype=np.uint64),
-        spare=np.empty(n_sorted, dtype=np.uint64),
-        digits=np.empty(256, dtype=np.int64),
-        cells=np.zeros(n_codes if packed else 0, dtype=np.uint64),
-        table=np.zeros((0 if packed else n_codes, 2 + width)),
-        codes=np.empty(n if random else max(n_codes, n) + 1, dtype=np.int32),
-        seen=np.empty((4, max(n_codes, n_sorted) + 1 if packed else 0)),
-        spill=np.empty(n, dtype=np.int32),
-        order=np.arange(d, dtype=np.int64),
-        swaps=np.empty(d, dtype=np.int64),
-        draw=np.empty(1, dtype=np.uint64),
-        state=np.empty(1, dtype=np.uint64),
-        found=np.empty(N_FOUND),
-        best=np.empty(N_FOUND),
-        pun_bits=bits,
-        pun_real=bits.view(np.float32),
-        stack=np.empty((depth, k.N_SPAN), dtype=np.int64),
-        stack_keys=np.empty(depth, dtype=np.uint64),
+def _most_codes(encoded):
+    return int(np.diff(encoded.tables.offsets).max(initial=0)) if encoded.tables else 0
+
+
+def _count_work(encoded, n, rule) -> CountWork:
+    n_codes, n_sorted = _most_codes(encoded), n if encoded.tables else 0
+    return CountWork(
+        units=np.empty(n, dtype=np.uint64),
+        cells=np.zeros(n_codes, dtype=np.uint64),
+        seen=np.empty((4, max(n_codes, n_sorted) + 1)),
+        **_common_work(encoded, n, rule),
     )
+
+
+def _sum_work(encoded, n_classes, n, rule) -> SumWork:
+    return SumWork(
+        pairs=np.empty((n, 2)),
+        spare_pairs=np.empty((n, 2)),
+        table=np.zeros((_most_codes(encoded), 2 + n_classes)),
+        sums=np.empty(n_classes),
+        sides=np.empty((2, n_classes)),
+        **_common_work(encoded, n, rule),
+    )
+
+
+def _common_work(encoded, n, rule):
+    """Codes of the node and of the best column so far; sorted keys; drawn features; nodes that wait."""
+    d, depth, n_sorted = encoded.matrix.shape[0], min(n, rule.max_depth) + 2, n if encoded.tables else 0
+    return {
+        "codes": np.empty((1, max(_most_codes(encoded), n) + 1) if encoded.tables else (2, n), dtype=np.int32),
+        "keys": np.empty(n_sorted + 1, dtype=np.uint64),
+        "spare": np.empty(n, dtype=np.uint64),
+        "digits": np.empty(256, dtype=np.int64),
+        "spill": np.empty(n, dtype=np.int32),
+        "order": np.arange(d, dtype=np.int64),
+        "swaps": np.empty(d, dtype=np.int64),
+        "draw": np.empty(1, dtype=np.uint64),
+        "state": np.empty(1, dtype=np.uint64),
+        "stack": np.empty((depth, k.N_SPAN), dtype=np.int64),
+        "keyed": np.empty((depth, 2), dtype=np.uint64),
+    }
