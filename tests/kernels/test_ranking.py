@@ -21,16 +21,16 @@ def queries(sizes=SIZES, seed=0, spread=1.0):
 
 
 def derivatives(objective, codes, relevance, score, weight=None, sigma=1.0, truncation=30, normalize=False):
-    """What the kernels compute: (gradient, hessian, sums)."""
-    pairwise = objective == "pairwise"
-    places = list_places(codes, relevance if pairwise else 2**relevance - 1, weight, by_gain=pairwise)
-    scale = ranking._pair_scale(places, None if pairwise else truncation)
+    """What the kernels compute: (gradient, hessian, sums); "pairwise" looks at all pairs, "orders" at some."""
+    pairwise, swaps = objective == "pairwise", objective == "lambdamart"
+    places = list_places(codes, 2**relevance - 1 if swaps else relevance, weight, by_gain=pairwise)
+    scale = ranking._pair_scale(places, truncation if swaps else None)
     longest, n_queries = int(np.diff(places.starts).max(initial=0)), places.starts.shape[0] - 1
     out = np.empty(k.N_LINES * longest), np.zeros(codes.shape[0]), np.zeros(codes.shape[0]), np.zeros(2)
     if pairwise:
         k.fill_pairwise(places, scale, sigma, score, 0, n_queries, *out)
     else:
-        shape, rank = PairShape(sigma, truncation, normalize), first_ranks(places.starts)
+        shape, rank = PairShape(sigma, truncation, swaps, normalize), first_ranks(places.starts)
         k.fill_lambdas(places, scale, shape, discounts(longest), score, 0, n_queries, rank, *out)
     return out[1:]
 
@@ -54,7 +54,7 @@ def naive_pairwise_loss(codes, relevance, score, weight=None, sigma=1.0):
     return sum(terms)
 
 
-def naive_lambdas(codes, relevance, score, weight=None, sigma=1.0, truncation=30, normalize=False):
+def naive_lambdas(codes, relevance, score, weight=None, sigma=1.0, truncation=30, normalize=False, swaps=True):
     """Burges (2010), sections 4 and 7, one pair at a time; ranks of equal scores as `list_places` has them."""
     gradient, hessian = np.zeros(codes.shape[0]), np.zeros(codes.shape[0])
     gain = 2**relevance - 1
@@ -71,7 +71,7 @@ def naive_lambdas(codes, relevance, score, weight=None, sigma=1.0, truncation=30
             if codes[i] != q or relevance[i] <= relevance[j] or min(rank[i], rank[j]) >= truncation:
                 continue
             d = discounts(rows.size)
-            change = w * abs((gain[i] - gain[j]) * (d[rank[i]] - d[rank[j]])) / ideal
+            change = w * (abs((gain[i] - gain[j]) * (d[rank[i]] - d[rank[j]])) / ideal if swaps else 1.0)
             change /= 0.01 + abs(score[i] - score[j]) if normalize and differ else 1.0
             rho = 1 / (1 + np.exp(sigma * (score[i] - score[j])))
             gradient[[i, j]] += sigma * change * rho * np.array([-1, 1])
@@ -164,7 +164,20 @@ def test_lambdas_against_their_definition(truncation, normalize, kind):
     assert abs(gradient.sum()) < 1e-12 and np.abs(gradient).sum() > 0  # what one row gains another one loses
 
 
-@pytest.mark.parametrize("objective", ["pairwise", "lambdamart"])
+@pytest.mark.parametrize("kind", ["none", "some"])
+def test_pairs_of_the_first_ranks_against_their_definition(kind):
+    codes, relevance, score = queries([1, 2, k.RUN - 1, 20])
+    options = {"weight": weights(kind, codes.shape[0]), "sigma": 1.5}
+    found = derivatives("orders", codes, relevance, score, truncation=4, **options)
+    expected = naive_lambdas(codes, relevance, score, truncation=4, swaps=False, **options)
+    every = derivatives("orders", codes, relevance, score, truncation=20, **options)
+    same = derivatives("pairwise", codes, relevance, score, **options)
+    for j in range(2):  # the same sums in another order: rounding
+        np.testing.assert_allclose(found[j], expected[j], rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(every[j], same[j], rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("objective", ["pairwise", "orders", "lambdamart"])
 def test_equal_scores_and_scores_far_apart(objective):
     """Differences of thousands need exponentials of their own; they agree with the limit, and nothing overflows."""
     codes, relevance, score = queries([8, 30])

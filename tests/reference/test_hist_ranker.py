@@ -75,8 +75,8 @@ def test_pairwise_does_not_depend_on_the_order_of_rows():
     """All pairs count whatever the ranks; derivatives are rounded to float32 and summed in another order."""
     X, y, qid = table()
     mixed = np.random.default_rng(0).permutation(y.shape[0])
-    one = ranker("pairwise", max_iter=3).fit(X, y, qid=qid).predict(X)
-    two = ranker("pairwise", max_iter=3).fit(X[mixed], y[mixed], qid=qid[mixed]).predict(X)
+    one = ranker("pairwise", truncation=None, max_iter=3).fit(X, y, qid=qid).predict(X)
+    two = ranker("pairwise", truncation=None, max_iter=3).fit(X[mixed], y[mixed], qid=qid[mixed]).predict(X)
     np.testing.assert_allclose(one, two, rtol=1e-5, atol=1e-6)
 
 
@@ -197,6 +197,8 @@ def test_a_round_sees_whole_queries():
         {"normalize": False},
         {"truncation": None, "ndcg_at": None},
         {"sigma": 2.0},
+        {"objective": "pairwise", "truncation": 5},
+        {"objective": "pairwise", "truncation": None},
     ],
     ids=str,
 )

@@ -79,6 +79,15 @@ def fill_changes(own_gain, own_discount, own_weight, gain, discount, weight, cha
 
 
 @fast_kernel
+def fill_orders(own_gain, own_weight, gain, weight, change):  # OUT: change
+    """1 where a place is more relevant than the one behind it, -1 where it is less, times their weights."""
+    for j in range(change.shape[0]):
+        difference = own_gain - gain[j]
+        sign = 1.0 if difference > 0.0 else (-1.0 if difference < 0.0 else 0.0)
+        change[j] = sign * own_weight * weight[j]
+
+
+@fast_kernel
 def favour_close(own_score, score, change):  # OUT: change
     """Divide by 0.01 + the difference of the scores, which are not above `own_score`."""
     near = CLOSENESS + own_score
@@ -191,27 +200,31 @@ def damping(slope, sigma):
 @kernel
 def fill_lambdas(places, scale, shape, discount, raw, first, last, rank, memory, gradient, hessian, sums):
     # OUT: rank, memory, gradient, hessian, sums
-    """LambdaMART's derivatives for queries first .. last - 1, of pairs with one of the first `truncation` ranks.
+    """Derivatives for queries first .. last - 1, of pairs with one of the first `truncation` ranks.
 
-    scale[q] is 1 / (DCG of the best order), 0 for a query without pairs, which is skipped; `shape` is a `PairShape`.
+    scale[q] divides the gains by the DCG of the best order, 0 for a query without pairs, which is skipped; `shape` is a
+    `PairShape`.
     """
     for q in range(first, last):
         if scale[q] == 0.0:
             continue
         start, stop = places.starts[q], places.starts[q + 1]
-        rows, gain, weight = places.order[start:stop], places.gain[start:stop], places.weight[start:stop]
         n, ranked_rows = stop - start, rank[1, start:stop]
         lines = memory[: N_LINES * n].reshape(N_LINES, n)
-        load_ranked(rows, gain, weight, scale[q], raw, rank[0, start:stop], ranked_rows, lines)
+        load_ranked(
+            places.order[start:stop], places.gain[start:stop], places.weight[start:stop], scale[q], raw,
+            rank[0, start:stop], ranked_rows, lines,
+        )  # fmt: skip
         wide = raise_levels(shape.sigma, lines[SCORE], lines[LEVEL])
         spread = lines[SCORE, 0] > lines[SCORE, n - 1]
         for i in range(min(n - 1, shape.truncation)):
-            fill_changes(
-                lines[GAIN, i], discount[i], lines[WEIGHT, i],
-                lines[GAIN, i + 1 :], discount[i + 1 : n], lines[WEIGHT, i + 1 :], lines[CHANGE, i + 1 :],
-            )  # fmt: skip
+            gain, weight, change = lines[GAIN, i + 1 :], lines[WEIGHT, i + 1 :], lines[CHANGE, i + 1 :]
+            if shape.swaps:
+                fill_changes(lines[GAIN, i], discount[i], lines[WEIGHT, i], gain, discount[i + 1 : n], weight, change)
+            else:
+                fill_orders(lines[GAIN, i], lines[WEIGHT, i], gain, weight, change)
             if shape.normalize and spread:
-                favour_close(lines[SCORE, i], lines[SCORE, i + 1 :], lines[CHANGE, i + 1 :])
+                favour_close(lines[SCORE, i], lines[SCORE, i + 1 :], change)
             meet_others(i, i + 1, lines, shape.sigma, wide)
         factor = shape.sigma * (damping(lines[SLOPE], shape.sigma) if shape.normalize else 1.0)
         store_query(ranked_rows, lines, factor, factor * shape.sigma, gradient, hessian, sums)

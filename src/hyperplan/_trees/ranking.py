@@ -5,11 +5,11 @@ With gains G(y), scores s and rows of a query ranked 1, 2, ... by falling score,
     DCG@k = sum_{rank r <= k} G(y_r) / log2(1 + r),        NDCG@k = DCG@k / (DCG@k of the best order).
 
 The pairwise objective (RankNet) is ``sum log(1 + exp(-sigma (s_i - s_j)))`` over pairs of a query with y_i > y_j.
-LambdaMART weights the derivatives of each pair by |change of the NDCG if the two swapped ranks|, and keeps the pairs
-with at least one row among the first `truncation` ranks.  If normalised, a pair is divided by 0.01 + |s_i - s_j| once
-the scores of its query differ, so that pairs far apart, right or wrong, do not outweigh close ones, and the derivatives
-of a query are multiplied by log2(1 + L) / L with L the sum of its first derivatives, so that large queries do not
-outweigh small ones.
+LambdaMART weights the derivatives of each pair by |change of the NDCG if the two swapped ranks|.  Both keep the pairs
+with at least one row among the first `truncation` ranks.  If LambdaMART is normalised, a pair is divided by
+0.01 + |s_i - s_j| once the scores of its query differ, so that pairs far apart, right or wrong, do not outweigh close
+ones, and the derivatives of a query are multiplied by log2(1 + L) / L with L the sum of its absolute first derivatives,
+so that large queries do not outweigh small ones.
 """
 
 from typing import NamedTuple
@@ -44,11 +44,12 @@ class Judged(NamedTuple):
 
 
 class PairShape(NamedTuple):
-    """How steep the logistic function is, which pairs LambdaMART looks at, and whether it normalises."""
+    """How steep the logistic function is, which pairs count, and how much."""
 
     sigma: float
     truncation: int
-    normalize: bool
+    swaps: bool  # weight pairs by the change of the NDCG
+    normalize: bool  # only with `swaps`
 
 
 def ranking_loss(objective) -> BoostingLoss:
@@ -241,14 +242,14 @@ class RankingBooster(Booster):
         super().__init__(data, judged.relevance, None, loss, options, constraints, raw, **more)
         codes, relevance, gain, weight = judged
         self.shape, self.ndcg = shape, Ndcg(codes, gain, cut, weight)
-        self.pairwise = loss.name == "pairwise"
-        self.places = list_places(codes, relevance if self.pairwise else gain, weight, by_gain=self.pairwise)
+        longest = int(np.bincount(codes).max())
+        self.all_pairs = not shape.swaps and shape.truncation >= longest
+        self.places = list_places(codes, gain if shape.swaps else relevance, weight, by_gain=self.all_pairs)
         starts = self.places.starts
-        lengths = np.diff(starts)
-        self.discount = discounts(int(lengths.max(initial=0)))
-        self.scale = _pair_scale(self.places, None if self.pairwise else shape.truncation)
+        self.discount = discounts(longest)
+        self.scale = _pair_scale(self.places, shape.truncation if shape.swaps else None)
         self.rank = first_ranks(starts)
-        self.tasks = query_tasks(starts, data.n_samples if self.pairwise else shape.truncation)
+        self.tasks = query_tasks(starts, shape.truncation)
         self.memory = task_memory(starts, self.tasks, k.N_LINES)
         self.gradient[:], self.hessian[:] = 0.0, 0.0  # for rows of weight 0 and queries without pairs
 
@@ -259,7 +260,7 @@ class RankingBooster(Booster):
         def fill(j):
             first, last = self.tasks[j].start, self.tasks[j].stop
             out = self.memory[j], gradient, hessian, sums[j]
-            if self.pairwise:
+            if self.all_pairs:
                 k.fill_pairwise(self.places, self.scale, self.shape.sigma, self.raw[0], first, last, *out)
             else:
                 k.fill_lambdas(

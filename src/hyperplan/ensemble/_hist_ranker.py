@@ -67,11 +67,12 @@ class HistGradientBoostingRanker(HistGradientBoosting):
     Parameters
     ----------
     objective : {'lambdamart', 'pairwise'}, default='lambdamart'
-        See above.  'pairwise' looks at all pairs of a query, in time quadratic in its length.
+        See above.
     ndcg_at : int or None, default=10
         `score` and early stopping look at so many ranks (None: all).
     truncation : int or None, default=30
-        'lambdamart' keeps the pairs with at least one row among so many first ranks (None: all pairs).
+        Only pairs with at least one row among so many first ranks, by the scores so far, count.  None looks at all
+        pairs of a query, in time quadratic in its length (never in memory).
     normalize : bool, default=True
         'lambdamart' divides each pair by 0.01 + |s_i - s_j| and the derivatives of a query by about their sum, such
         that neither pairs far apart nor large queries dominate; False gives the formulas of Burges (2010).
@@ -328,10 +329,11 @@ class HistGradientBoostingRanker(HistGradientBoosting):
         if sampler is None and self.subsample < 1.0:
             sampler = QuerySample(rows.codes, float(self.subsample))
         truncation = data.n_samples if self.truncation is None else min(self.truncation, data.n_samples)
+        swaps = self.objective == "lambdamart"
+        shape = PairShape(float(self.sigma), truncation, swaps, swaps and bool(self.normalize))
         judged = Judged(rows.codes, rows.y, gains(rows.y, gain_table(self.label_gain)), rows.weight)
         return RankingBooster(
-            data, judged, loss, PairShape(float(self.sigma), truncation, bool(self.normalize)), self.ndcg_at,
-            self._growth_options(), constraints, raw,
+            data, judged, loss, shape, self.ndcg_at, self._growth_options(), constraints, raw,
             learning_rate=self.learning_rate, seed=seed, sampler=sampler,
         )  # fmt: skip
 
