@@ -199,6 +199,28 @@ def test_several_classes_are_explained_by_feature():
             assert used <= {0, 1, 3, 4} or used <= {2}  # columns 3 and 4 are the further classes of feature 1
 
 
+def test_sets_and_shares_side_by_side():
+    X, y = table(1500)
+    few = np.random.default_rng(1).integers(0, 5, len(X))
+    y = target("three", y + few)
+    X = np.column_stack([few, X, few == 2])
+    options = {"categorical_features": [0, 2], "max_iter": 20, "random_state": 0}
+    auto = model("three", categorical_encoding="auto", **options).fit(X, y)
+    assert auto._model.bin_map.categorical.tolist() == [1, 0, 0, 0, 0, 0]  # feature 2 has two more columns
+    assert auto.importances("count").shape == (4,) and auto.certificate_.holds
+    found = shap_values(auto, X[:20])
+    np.testing.assert_allclose(found.values.sum(axis=1) + found.base, auto.decision_function(X[:20]), atol=1e-12)
+    # sets of five categories are as good as their means
+    ordered = model("three", categorical_encoding="ordered", **options).fit(X, y)
+    assert abs(auto.score(X, y) - ordered.score(X, y)) < 0.05
+    rows = X[:3].copy()
+    rows[:, 0], rows[:, 2] = 17.0, 10_000.0
+    auto.set_params(unseen_category="prior")
+    at_prior = auto.predict_proba(rows)
+    rows[:, 0] = np.nan  # no statistics there: missing
+    np.testing.assert_array_equal(auto.predict_proba(rows), at_prior)
+
+
 @pytest.mark.parametrize("kind", ["number", "three"])
 def test_threads_precision_and_pickles_change_nothing(kind):
     X, y = table(3000)

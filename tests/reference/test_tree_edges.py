@@ -27,7 +27,24 @@ BUILD = {
     "GradientBoosting": lambda kind, **options: {**FEW, **options},
     "HistGradientBoosting": lambda kind, **options: {"max_iter": 5, "min_samples_leaf": 1, **options},
 }
-NAMES = [family + kind for family in BUILD for kind in ("Classifier", "Regressor")]
+
+
+class Variant(str):
+    """A class by name, with options beyond those of all variants."""
+
+    def __new__(cls, name, **options):
+        self = super().__new__(cls, name)
+        self.options = options
+        return self
+
+    def __repr__(self):
+        return "-".join([str(self), *map(str, self.options.values())])
+
+
+NAMES = [Variant(family + kind) for family in BUILD for kind in ("Classifier", "Regressor")]
+NAMES += [Variant(f"RandomForest{kind}", splitter="histogram") for kind in ("Classifier", "Regressor")]
+NAMES += [Variant(f"HistGradientBoosting{kind}", growth="oblivious") for kind in ("Classifier", "Regressor")]
+NAMES += [Variant("AdaBoostClassifier", variant=variant) for variant in ("real", "gentle", "logit")]
 NO_MISSING = ("AdaBoost", "GradientBoosting")  # as in scikit-learn
 MISSING = [name for name in NAMES if not name.startswith(NO_MISSING)]
 
@@ -35,14 +52,16 @@ RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))
 Z = X[:, 0] + X[:, 1]
 
-each = pytest.mark.parametrize("name", NAMES)
+each = pytest.mark.parametrize("name", NAMES, ids=repr)
 
 
 def model(name, **options):
     kind = name[-len("Classifier") :] if name.endswith("Classifier") else "Regressor"
     family = name.removesuffix(kind)
     cls = getattr(tree if family in ("DecisionTree", "ExtraTree") else ensemble, name)
-    return cls(random_state=0, **BUILD[family](kind, **options))
+    further = getattr(name, "options", {})
+    kind = "Regressor" if further.get("variant") == "logit" else kind  # whose members fit numbers
+    return cls(random_state=0, **BUILD[family](kind, **options), **further)
 
 
 def target(name):
@@ -150,7 +169,7 @@ def test_infinite_values_are_located(name, value):
         model(name).fit(X, target(name)).predict(rows)
 
 
-@pytest.mark.parametrize("name", MISSING)
+@pytest.mark.parametrize("name", MISSING, ids=repr)
 def test_both_infinities_among_missing_values(name):
     rows = X.copy()
     rows[2, 0], rows[9, 2], rows[11, 2] = np.nan, np.inf, -np.inf
@@ -185,7 +204,7 @@ def test_rows_of_weight_zero_have_no_say(name):
     np.testing.assert_array_equal(first, second)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith("Classifier")])
+@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith("Classifier")], ids=repr)
 def test_a_class_of_weight_zero_is_never_predicted(name):
     weight = (target(name) == "up").astype(float)
     if name == "GradientBoostingClassifier":
@@ -202,7 +221,7 @@ def test_all_weights_zero_are_refused(name):
         model(name).fit(X, target(name), np.zeros(60))
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith("Regressor")])
+@pytest.mark.parametrize("name", [name for name in NAMES if name.endswith("Regressor")], ids=repr)
 def test_negative_targets_of_poisson(name):
     y = np.abs(Z)
     y[4] = -2.0

@@ -209,6 +209,8 @@ class AdaBoostClassifier(ClassifierMixin, BaseAdaBoost):
     def _learner(self, estimator, X, y, labels, initial):
         """The weak learner for the rounds, and the rows that take part."""
         sampling = Sampling(bool(self.resample), float(self.trim))
+        if len(labels.classes) == 1 and not is_classifier(estimator):  # nothing to fit, but labels may be no numbers
+            estimator = DecisionTreeClassifier(max_depth=1)
         wanted = DecisionTreeRegressor if self.variant in REGRESSIONS else DecisionTreeClassifier
         if is_stump(estimator) and type(estimator) is wanted and X.ndim == 2 and len(labels.classes) > 1:
             columns = float32_columns(X)

@@ -87,7 +87,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
     target_smoothing : float, default=1.0
         How many rows at the overall mean count as much as is added to each category.
     n_permutations : int, default=4
-        Number of random orders, which the rounds use by turns.
+        Number of random orders, which the rounds use by turns; each has its own copy of the binned training rows.
     unseen_category : {'missing', 'error', 'prior'}, default='missing'
         What a category is that the training rows did not have: a missing value, an error that names the row and the
         column, or (for columns with 'ordered' means) a category at the overall mean.

@@ -12,6 +12,9 @@ A mean over several orders would come close to the mean over all **other** rows,
 rows with y = 1 have the lower means).  Instead every round of boosting grows its trees on one of the orders, by turns,
 for the errors that the trees so far make on this order's numbers.
 
+In the means over all rows a weight is a number of copies.  In those over rows before it is not, on purpose: copies of a
+row would see the target of each other.
+
 Numbers are kept as differences to the prior, rounded to float32: the same for tables of either precision.
 With K classes a column becomes K columns, the shares of the classes: the first stays in place, the others follow the
 last column of the table.
