@@ -291,13 +291,15 @@ class HistGradientBoostingRanker(HistGradientBoosting):
         """
         return self._fit((X, y, sample_weight, qid, group), (X_val, y_val, sample_weight_val, qid_val, group_val))
 
-    def _training_rows(self, X, y, sample_weight, qid, group):
-        rows, columns, target = super()._training_rows(X, y, sample_weight)
-        return RankedRows(*rows, query_codes(rows.X.shape[0], qid, group)), columns, target
+    def _training_rows(self, X, y, sample_weight, qid=None, group=None):
+        (X, y, weight), columns, target = super()._training_rows(X, y, sample_weight)
+        return RankedRows(X, y, weight, query_codes(X.shape[0], qid, group)), columns, target
 
-    def _validation_rows(self, columns, target, X, y, weight, qid, group):
+    def _validation_rows(self, columns, target, X, y, weight, qid=None, group=None):
         rows = super()._validation_rows(columns, target, X, y, weight)
-        return None if rows is None else RankedRows(*rows, query_codes(rows.X.shape[0], qid, group, "_val"))
+        if rows is None:
+            return None
+        return RankedRows(rows.X, rows.y, rows.weight, query_codes(rows.X.shape[0], qid, group, "_val"))
 
     def _encode_target(self, y):
         y = check_relevance(y)
