@@ -40,6 +40,10 @@ def chunks(monkeypatch):
             counts.append(len(items))
             return self.pool.map(func, items)
 
+        def submit(self, func, *arguments):
+            counts.append(1)
+            return self.pool.submit(func, *arguments)
+
     monkeypatch.setattr(parallel, "_pool", lambda n_jobs: Counting(plain(n_jobs)))
     return counts
 
