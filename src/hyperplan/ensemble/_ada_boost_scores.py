@@ -7,7 +7,7 @@ import scipy.sparse as sp
 
 from hyperplan.ensemble._ada_boost_learners import class_numbers, class_shares, mean_sign
 from hyperplan.ensemble._ada_boost_rounds import centred_logs
-from hyperplan.ensemble._gradient_boosting_walk import PackedTrees, pack, walk
+from hyperplan.ensemble._gradient_boosting_walk import CompleteTrees, PackedTrees, pack, walk
 from hyperplan.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 REGRESSIONS = ("gentle", "logit")
@@ -56,7 +56,7 @@ class PackedLearners(NamedTuple):
 
     models: tuple
     weights: np.ndarray
-    trees: PackedTrees
+    trees: PackedTrees | CompleteTrees
 
     def match(self, models, weights):
         """Whether these are still the learners."""

@@ -7,9 +7,10 @@ import scipy.sparse as sp
 
 from hyperplan._core.arrays import kernel_view
 from hyperplan._core.parallel import spans, thread_map
-from hyperplan.ensemble._gradient_boosting_kernels import add_trees
+from hyperplan.ensemble._gradient_boosting_kernels import add_complete_trees, add_trees
 
 ROWS_PER_TASK = 1024
+SHALLOW = 6  # trees up to this depth are made complete: a row walks through them without looking up children
 
 
 class PackedTrees(NamedTuple):
@@ -21,10 +22,19 @@ class PackedTrees(NamedTuple):
     column: np.ndarray
     amount: np.ndarray
     roots: np.ndarray
-    depth: np.ndarray
 
 
-def pack(trees, columns, amounts) -> PackedTrees:
+class CompleteTrees(NamedTuple):
+    """Trees of the same depth, one per row: inner nodes level by level, then the leaves' columns and amounts."""
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    column: np.ndarray
+    amount: np.ndarray
+    depth: int
+
+
+def pack(trees, columns, amounts) -> PackedTrees | CompleteTrees:
     """Trees (with the arrays of `Tree`) and, per tree, column and amount of each node."""
     sizes = np.array([tree.node_count for tree in trees])
     roots = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
@@ -34,15 +44,27 @@ def pack(trees, columns, amounts) -> PackedTrees:
     inner, own = left >= 0, np.arange(shift.shape[0])
     child = np.where(inner, np.stack([left, right]) + shift, own).T
     threshold = np.concatenate([tree.threshold for tree in trees])
-    return PackedTrees(
-        child=np.ascontiguousarray(child, dtype=np.int32).reshape(-1),
-        feature=np.where(inner, np.concatenate([tree.feature for tree in trees]), 0).astype(np.int32),
+    packed = PackedTrees(
+        child=np.ascontiguousarray(child, dtype=np.uint32).reshape(-1),
+        feature=np.where(inner, np.concatenate([tree.feature for tree in trees]), 0).astype(np.uint32),
         threshold=np.where(inner, _rounded_down(threshold), np.float32(np.inf)),
-        column=np.concatenate(columns).astype(np.int32),
+        column=np.concatenate(columns).astype(np.uint32),
         amount=np.concatenate(amounts).astype(np.float64),
         roots=roots,
-        depth=np.array([tree.max_depth for tree in trees], dtype=np.int64),
     )
+    depth = max(tree.max_depth for tree in trees)
+    return complete(packed, depth) if depth <= SHALLOW else packed
+
+
+def complete(packed, depth) -> CompleteTrees:
+    """The trees down to `depth`, which none exceeds; below a leaf stands the leaf again."""
+    level, levels = packed.roots[:, None], []
+    for _ in range(depth):
+        levels.append(level)
+        level = packed.child.reshape(-1, 2)[level].reshape(level.shape[0], -1)
+    inner = np.concatenate(levels, axis=1) if levels else level[:, :0]
+    at_leaves = (packed.column[level], packed.amount[level])
+    return CompleteTrees(packed.feature[inner], packed.threshold[inner], *at_leaves, depth)
 
 
 def _rounded_down(threshold):
@@ -53,13 +75,15 @@ def _rounded_down(threshold):
 
 def walk(packed, X, raw, first=0, last=None, n_jobs=None):
     """Add trees [first, last) to `raw` (n_rows, n_columns) for a float32 array or CSR matrix of rows."""
-    last = packed.roots.shape[0] if last is None else last
     sparse = sp.issparse(X)
     rows = X.tocsr() if sparse else kernel_view(X)
+    shallow = isinstance(packed, CompleteTrees)
+    kernel, n_trees = (add_complete_trees, packed.amount.shape[0]) if shallow else (add_trees, packed.roots.shape[0])
+    last = n_trees if last is None else last
 
     def task(part):
         block = rows[part].toarray() if sparse else np.ascontiguousarray(rows[part])
-        add_trees(block, packed, first, last, raw[part])
+        kernel(block, packed, first, last, raw[part])
 
     in_parts(task, spans(X.shape[0], ROWS_PER_TASK), n_jobs)
     return raw
