@@ -8,7 +8,7 @@ on what was there before.
 
 import numpy as np
 
-from hyperplan._core.jit import fast_kernel, inner_kernel, kernel, view_kernel
+from hyperplan._core.jit import fast_kernel, inner_kernel, view_kernel
 
 RUN = 8  # as many places are sorted by insertion, longer runs by merging
 CLOSENESS = 0.01  # of scores: closer pairs count no more than such ones
@@ -114,7 +114,7 @@ def add_pairs(wins, change, slope, curve):  # OUT: slope, curve
     return own_slope, own_curve
 
 
-@kernel
+@view_kernel
 def meet_others(i, first, lines, sigma, wide):  # OUT: lines
     """Pairs of place i with all from `first` on, whose weights are in the line CHANGE."""
     fill_wins(
@@ -125,7 +125,7 @@ def meet_others(i, first, lines, sigma, wide):  # OUT: lines
     lines[CURVE, i] += curve
 
 
-@kernel
+@view_kernel
 def raise_levels(sigma, score, level):  # OUT: level
     """``level = exp(sigma (score - max score))``; returns whether that leaves the range of double precision."""
     low, high = score[0], score[0]
@@ -136,7 +136,7 @@ def raise_levels(sigma, score, level):  # OUT: level
     return not sigma * (high - low) < WIDE
 
 
-@kernel
+@view_kernel
 def store_query(rows, lines, slope_scale, curve_scale, gradient, hessian, sums):  # OUT: gradient, hessian, sums
     """Scaled derivatives of a query to its rows; sums += (sum |gradient|, sum hessian)."""
     for p in range(rows.shape[0]):
@@ -146,7 +146,7 @@ def store_query(rows, lines, slope_scale, curve_scale, gradient, hessian, sums):
         sums[1] += h
 
 
-@kernel
+@view_kernel
 def fill_pairwise(places, scale, sigma, raw, first, last, memory, gradient, hessian, sums):
     # OUT: memory, gradient, hessian, sums
     """Derivatives of the sum of pair losses, for those of the queries first .. last - 1 that have scale[q] > 0.
@@ -174,7 +174,7 @@ def fill_pairwise(places, scale, sigma, raw, first, last, memory, gradient, hess
         store_query(rows, lines, scale[q] * sigma, scale[q] * sigma * sigma, gradient, hessian, sums)
 
 
-@kernel
+@view_kernel
 def load_ranked(rows, gain, weight, scale, raw, ranked, spare, lines):  # OUT: ranked, spare, lines
     """Sort a query by score; then scores, scaled gains, weights and (in `spare`) rows in this order; slopes 0."""
     for p in range(rows.shape[0]):
@@ -187,7 +187,7 @@ def load_ranked(rows, gain, weight, scale, raw, ranked, spare, lines):  # OUT: r
         lines[SLOPE, r], lines[CURVE, r] = 0.0, 0.0
 
 
-@kernel
+@view_kernel
 def damping(slope, sigma):
     """``log2(1 + L) / L`` with L the sum of the absolute slopes: large queries count more, but not in proportion."""
     total = 0.0
@@ -197,7 +197,7 @@ def damping(slope, sigma):
     return np.log2(1.0 + total) / total if total > 0.0 else 1.0
 
 
-@kernel
+@view_kernel
 def fill_lambdas(places, scale, shape, discount, raw, first, last, rank, memory, gradient, hessian, sums):
     # OUT: rank, memory, gradient, hessian, sums
     """Derivatives for queries first .. last - 1, of pairs with one of the first `truncation` ranks.
@@ -230,7 +230,7 @@ def fill_lambdas(places, scale, shape, discount, raw, first, last, rank, memory,
         store_query(ranked_rows, lines, factor, factor * shape.sigma, gradient, hessian, sums)
 
 
-@kernel
+@view_kernel
 def fill_dcg(places, raw, discount, first, last, rank, memory, dcg):  # OUT: rank, memory, dcg
     """DCG of queries first .. last - 1, averaged over all orders of equal scores; discount is 0 from some rank on."""
     for q in range(first, last):

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hyperplan._core.parallel import thread_map
+from hyperplan._core.parallel import split_map
 from hyperplan._trees import _ranking_kernels as k
 from hyperplan._trees.boosting import Booster
 from hyperplan._trees.boosting_losses import RANKING, BoostingLoss
@@ -112,14 +112,6 @@ def task_memory(starts, tasks, n_lines) -> list[np.ndarray]:
     return [np.empty(n_lines * int(lengths[task].max(initial=0))) for task in tasks]
 
 
-def run_tasks(fill, n_tasks):
-    """``fill(j)`` for every task; without the overhead of threads when there is but one."""
-    if n_tasks > 1:
-        thread_map(fill, range(n_tasks))
-    elif n_tasks == 1:
-        fill(0)
-
-
 def first_ranks(starts) -> np.ndarray:
     """Places of each query, unsorted, and as much memory for sorting them: (2, n)."""
     return np.tile(np.arange(starts[-1]) - np.repeat(starts[:-1], np.diff(starts)), (2, 1))
@@ -161,7 +153,7 @@ class Ndcg:
             task = self.tasks[j]
             k.fill_dcg(self.places, scores, self.discount, task.start, task.stop, self.rank, self.memory[j], dcg)
 
-        run_tasks(fill, len(self.tasks))
+        split_map(fill, range(len(self.tasks)))
         return np.divide(dcg, self.ideal, out=dcg, where=self.ideal > 0)
 
     def mean(self, scores) -> float:
@@ -267,7 +259,7 @@ class RankingBooster(Booster):
                     self.places, self.scale, self.shape, self.discount, self.raw[0], first, last, self.rank, *out
                 )
 
-        run_tasks(fill, len(self.tasks))
+        split_map(fill, range(len(self.tasks)))
         return sums.sum(axis=0)[None]
 
     def mean_loss(self, y=None, raw=None, weight=None) -> float:
