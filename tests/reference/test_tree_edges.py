@@ -375,3 +375,20 @@ def test_counters_of_many_rows(many, name, options):
     grown = (fitted.estimators_[0] if options else fitted).tree_
     assert grown.n_node_samples[0] == MANY and grown.n_node_samples.min() == 700
     np.testing.assert_allclose(fitted.predict(np.arange(4.0).reshape(-1, 1)), np.arange(1.0, 5.0), rtol=1e-12)
+
+
+@pytest.mark.parametrize("name, options", [
+    ("DecisionTreeRegressor", {}), ("RandomForestRegressor", {"n_estimators": 2, "splitter": "exact"}),
+    ("RandomForestRegressor", {"n_estimators": 2, "splitter": "histogram"}), ("BaggingRegressor", {}),
+    ("GradientBoostingRegressor", {"n_estimators": 1, "learning_rate": 1.0}),
+])  # fmt: skip
+def test_sums_of_many_weighted_rows(many, name, options):
+    """Four values and room for four leaves: every tree is exact, whatever the scale of weights and targets."""
+    rows, y = many
+    weights = np.full(MANY, 1e9)
+    weights[:700] *= 1e3
+    for scale in (1e15, 1e-5):  # variances below 1e-16 count as 0, as in scikit-learn
+        fitted = model(name, **options).fit(rows, scale * y, weights)
+        # the residuals of boosting lose some of their digits to the mean
+        found = fitted.predict(np.arange(4.0).reshape(-1, 1))
+        np.testing.assert_allclose(found, scale * np.arange(1.0, 5.0), rtol=1e-9)
