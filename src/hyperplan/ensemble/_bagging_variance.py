@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperplan._base import Certificate
-from hyperplan._core.parallel import spans
+from hyperplan._core.parallel import single_threaded_blas, spans
 
 ROUNDING = 1e-9  # relative; both sides are sums of at most a few million products
 MEMBERS_PER_BLOCK = 256
@@ -51,7 +51,8 @@ def decompose(answers, target=None) -> Decomposition:
     own = np.einsum("ki,ki->k", centred, centred) / n
     sigma2 = float(own.mean())
     blocks = [centred[part] for part in spans(m, MEMBERS_PER_BLOCK)]
-    both = sum(float((a @ b.T).sum()) for a in blocks for b in blocks) / n
+    with single_threaded_blas():  # the products are small: to wake other threads would take longer
+        both = sum(float((a @ b.T).sum()) for a in blocks for b in blocks) / n
     shared = (both - own.sum()) / (m * (m - 1)) if m > 1 else sigma2
     errors = (np.nan, np.nan)
     if target is not None:
