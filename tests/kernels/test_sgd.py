@@ -10,6 +10,7 @@ from hyperplan._solvers.sgd import (
     LANES,
     LOSSES,
     SgdPoint,
+    _gap_sums,
     as_rows,
     duality_gap,
     row_numbers,
@@ -151,3 +152,19 @@ def test_lower_bound_is_below_every_point(loss, penalty, fit_intercept):
             w = point.coef + spread * rng.normal(size=4)
             b = point.intercept + spread * rng.normal() * fit_intercept
             assert duality_gap(records, y, weight, rule, w, b, rows).primal >= gap.dual - 1e-12
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("n", [0, 1, 2, 50])
+@pytest.mark.parametrize("weighted", [True, False])
+def test_the_gap_of_sparse_rows_is_that_of_dense_ones(loss, n, weighted):
+    """The same sums in another order: they agree to rounding."""
+    X, y, weight = data(50, 4, seed=5)
+    X = np.where(np.abs(X) > 0.7, X, 0.0)
+    weight = weight if weighted else None
+    rule = sgd_rule(loss=loss, penalty="l2", alpha=0.05, positive_weight=2.0)
+    coef, rows = np.array([0.5, -1.0, 0.0, 2.0]), row_numbers(np.arange(50)[::-1][:n])
+    dense, sparse = (_gap_sums(as_rows(x), y, weight, rule, coef, 0.3, rows) for x in (X, sp.csr_array(X)))
+    for one, other in zip(dense, sparse, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+    assert n < 50 or dense[0].any()

@@ -23,6 +23,7 @@ from hyperplan._solvers._sgd_kernels import (
     SMALLEST_SCALE,
     SQUARE,
     UPDATES,
+    loss_and_slope,
     row_square,
     shuffle,
     step_and_loss,
@@ -163,3 +164,32 @@ def sparse_epoch(X, y, weight, order, rule, seed, width, block, state, table):
     state[LOSS] += sum_loss
     state[OBJECTIVE] += sum_objective
     state[UPDATES] += updates
+
+
+@kernel
+def sparse_gap_sums(X, y, weight, rows, rule, coef, intercept, sums, up, down):  # OUT: sums, up, down
+    """What the duality gap needs from some rows, in one pass over them (see `sgd._gap_sums`)."""
+    data, indices, indptr = X.data, X.indices, X.indptr
+    for r in range(rows.shape[0]):
+        i = np.uint64(rows[r])
+        begin, end = np.uint64(indptr[i]), np.uint64(indptr[i + np.uint64(1)])
+        p = 0.0
+        for k in range(begin, end):  # plain order: rows are short, gathers are slower
+            p += data[k] * coef[indices[k]]
+        p += intercept
+        factor = rule.positive_weight if y[i] > 0.0 else rule.negative_weight
+        if weight.shape[0] > 0:
+            factor *= weight[i]
+        loss, slope = loss_and_slope(rule.loss, y[i], p, rule.epsilon)
+        sums[0] += factor * loss
+        s = factor * slope
+        if slope > 0.0:
+            sums[1] += factor * loss - s * p
+            sums[3] += s
+            for k in range(begin, end):
+                up[indices[k]] += s * data[k]
+        elif slope < 0.0:
+            sums[2] += factor * loss - s * p
+            sums[4] -= s
+            for k in range(begin, end):
+                down[indices[k]] += s * data[k]

@@ -357,9 +357,16 @@ def _gap_sums(X, y, weight, rule, coef, intercept, rows):
     ``loss_i - s_i p_i``.  Rows with s > 0 and with s < 0 are kept apart: the first result holds the loss, then for
     both signs the conjugate part and the sum of abs(s); the others the sums of s_i x_i.
     """
-    table, y = matrix(X, rows), y[rows]
-    n, size = table.shape[0], max(GAP_VALUES // max(X.n_cols, 1), 1) if is_dense(X) else table.shape[0]
     sums, up, down = np.zeros(5), np.zeros(X.n_cols), np.zeros(X.n_cols)
+    if not is_dense(X):
+        weight = read_only(NOTHING if weight is None else weight)
+        numbers = row_numbers(np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows)
+        sk.sparse_gap_sums(
+            X, read_only(y), weight, numbers, rule, np.ascontiguousarray(coef), float(intercept), sums, up, down
+        )
+        return sums, up, down
+    table, y = matrix(X, rows), y[rows]
+    n, size = table.shape[0], max(GAP_VALUES // max(X.n_cols, 1), 1)
     factor = np.where(y > 0.0, rule.positive_weight, rule.negative_weight)
     factor = factor if weight is None else factor * weight[rows]
     loss, slope = np.empty(n), np.empty(n)
