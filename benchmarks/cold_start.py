@@ -1,9 +1,10 @@
 """How long a newcomer waits: imports, the command line, and the first fit of each estimator in a new process.
 
-    python benchmarks/cold_start.py [Estimator ...] [--no-empty] [--repeats N]
+    python benchmarks/cold_start.py [Estimator ...] [--quick] [--no-empty] [--repeats N]
 
 Columns: the first fit (import included) with scikit-learn, with hyperplan and a filled kernel cache, the difference,
-and hyperplan with an empty cache.  Run `hyperplan warmup` before.  Python files are compiled to bytecode beforehand, as
+and hyperplan with an empty cache (wall and CPU seconds).  Run `hyperplan warmup` before; `--quick` measures one
+estimator of each kind once.  Python files are compiled to bytecode beforehand, as
 installers do.  The table goes to results/cold_start.json and .md after each estimator; naming some updates their rows.
 """
 
@@ -19,7 +20,7 @@ import time
 from report import RESULTS, machine
 
 FIT = """
-import time; started = time.perf_counter()
+import time; started, cpu = time.perf_counter(), time.process_time()
 import warnings; warnings.simplefilter("ignore")
 import importlib, sys, numpy as np
 rng = np.random.default_rng(0); X = rng.normal(size=(200, 10)); score = X[:, 0] + rng.normal(size=200)
@@ -29,17 +30,20 @@ tags = model.__sklearn_tags__()
 if tags.estimator_type == "classifier": y = (score > 0).astype(int)
 else: y = np.exp(score) if tags.target_tags.single_output else np.exp(np.column_stack([score, -score]))
 model.fit(X, y)
-taken = time.perf_counter() - started
+taken, cpu = time.perf_counter() - started, time.process_time() - cpu
 jit = sys.modules.get("hyperplan._core.jit")
 misses = sum(sum(kernel.stats.cache_misses.values()) for kernel in jit.kernels) if jit else 0
-print(taken, misses)
+print(taken, cpu, misses)
 """
 LIST = """
 import json
 from hyperplan.cli._warmup import estimators
-for module in ("linear_model", "svm", "preprocessing", "ensemble"): __import__(f"sklearn.{module}")
+for module in ("linear_model", "svm", "preprocessing", "tree", "ensemble"): __import__(f"sklearn.{module}")
 print(json.dumps(sorted(estimators())))
 """
+QUICK = ("Lasso", "LogisticRegression", "SGDClassifier", "LinearSVC", "StandardScaler", "DecisionTreeClassifier",
+         "RandomForestClassifier", "HistGradientBoostingClassifier")  # fmt: skip
+LONGEST_FIT = 300  # seconds before a first fit is given up
 GOALS = {"import hyperplan": 0.15, "hyperplan --help": 0.3}
 COMMANDS = {"import hyperplan": ["-c", "import hyperplan"], "hyperplan --help": ["-m", "hyperplan.cli", "--help"]}
 DIFFERENCE_GOAL, EMPTY_GOAL = 0.7, 4.0
@@ -63,13 +67,16 @@ def best_command(arguments, variables, repeats=5):
 
 
 def first_fit(module, name, variables):
-    """Seconds of import and first fit in a fresh process, and kernels compiled; (None, 0) if it cannot be done."""
+    """Wall and CPU seconds of import and first fit in a fresh process, and kernels compiled; Nones if it fails."""
     command = [sys.executable, "-c", FIT.format(module=module, name=name)]
-    done = subprocess.run(command, capture_output=True, text=True, env=variables)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, env=variables, timeout=LONGEST_FIT)
+    except subprocess.TimeoutExpired:
+        return None, None, 0
     if done.returncode:
-        return None, 0
-    taken, misses = done.stdout.split()
-    return float(taken), int(misses)
+        return None, None, 0
+    taken, cpu, misses = done.stdout.split()
+    return float(taken), float(cpu), int(misses)
 
 
 def measure(path, bytecode, repeats, with_empty):
@@ -78,13 +85,13 @@ def measure(path, bytecode, repeats, with_empty):
     peers, warm, compiled = [], [], 0
     for _ in range(repeats):
         peers.append(first_fit(f"sklearn.{family}", name, environment(bytecode))[0])
-        taken, compiled = first_fit(f"hyperplan.{family}", name, environment(bytecode))
+        taken, _, compiled = first_fit(f"hyperplan.{family}", name, environment(bytecode))
         warm.append(taken)
-    row = {"scikit-learn": _least(peers), "warm": _least(warm), "compiled": compiled, "empty": None}
+    row = {"scikit-learn": _least(peers), "warm": _least(warm), "compiled": compiled, "empty": None, "empty_cpu": None}
     if with_empty:
         with tempfile.TemporaryDirectory() as folder:
             variables = environment(bytecode, HYPERPLAN_CACHE_DIR=folder)
-            row["empty"], _ = first_fit(f"hyperplan.{family}", name, variables)
+            row["empty"], row["empty_cpu"], _ = first_fit(f"hyperplan.{family}", name, variables)
     row["date"] = datetime.date.today().isoformat()
     return row
 
@@ -101,7 +108,7 @@ def difference(row):
 
 def cells(row):
     """The numbers of a row as text."""
-    values = (row["scikit-learn"], row["warm"], difference(row), row["empty"])
+    values = (row["scikit-learn"], row["warm"], difference(row), row["empty"], row.get("empty_cpu"))
     return ["-" if value is None else f"{value:+.2f}" if i == 2 else f"{value:.2f}" for i, value in enumerate(values)]
 
 
@@ -115,10 +122,11 @@ def markdown(results):
     lines += [
         "",
         "Seconds of import and first fit in a new process: scikit-learn's class, hyperplan with a filled kernel cache,",
-        f"the difference (goal {DIFFERENCE_GOAL} s), and hyperplan with an empty cache (goal {EMPTY_GOAL:.0f} s).",
+        f"the difference (goal {DIFFERENCE_GOAL} s), and hyperplan with an empty cache (goal {EMPTY_GOAL:.0f} s),",
+        "there also the CPU seconds.",
         "",
-        "| estimator | scikit-learn | hyperplan | difference | empty cache | date |",
-        "|---|---:|---:|---:|---:|---|",
+        "| estimator | scikit-learn | hyperplan | difference | empty cache | its CPU | date |",
+        "|---|---:|---:|---:|---:|---:|---|",
     ]
     lines += [f"| {path} | {' | '.join(cells(row))} | {row['date']} |" for path, row in results["first_fit"].items()]
     return "\n".join(lines) + "\n"
@@ -138,7 +146,10 @@ def main():
     parser.add_argument("names", nargs="*", help="estimators, e.g. Lasso (default: all)")
     parser.add_argument("--no-empty", action="store_true", help="leave out the runs with an empty kernel cache")
     parser.add_argument("--repeats", type=int, default=2, help="runs of which the best counts (%(default)s)")
+    parser.add_argument("--quick", action="store_true", help=f"measure only {', '.join(QUICK)}, once")
     options = parser.parse_args()
+    if options.quick:
+        options.names, options.repeats = options.names or list(QUICK), 1
     with tempfile.TemporaryDirectory() as bytecode:
         run(options, bytecode)
 
@@ -157,20 +168,19 @@ def run(options, bytecode):
         print(f"{label:<18} {commands[label]:.3f} s (goal {GOALS[label]} s), interpreter included", flush=True)
     known = json.loads(JSON.read_text()).get("first_fit", {}) if JSON.exists() else {}
     rows = {path: row for path, row in known.items() if path in paths}
-    print(
-        f"\n{'first fit':<42} {'scikit-learn':>12} {'warm':>8} {'difference':>10} {'empty':>8}   (goals: +0.7 s, 4 s)"
-    )
+    titles = f"{'first fit':<42} {'scikit-learn':>12} {'warm':>8} {'difference':>10} {'empty':>8} {'its CPU':>8}"
+    print(f"\n{titles}   (goals: +0.7 s, 4 s)")
     started = time.perf_counter()
     for i, path in enumerate(chosen, 1):
         row = measure(path, bytecode, options.repeats, not options.no_empty)
         if options.no_empty:
-            row["empty"] = known.get(path, {}).get("empty")
+            row.update({key: known.get(path, {}).get(key) for key in ("empty", "empty_cpu")})
         rows[path] = row
         store({"machine": machine(), "commands": commands, "first_fit": dict(sorted(rows.items()))})
         shown = cells(row)
         note = f"  {row['compiled']} kernels were not in the cache" if row["compiled"] else ""
         label = f"{i}/{len(chosen)} {path}"
-        print(f"{label:<42} {shown[0]:>12} {shown[1]:>8} {shown[2]:>10} {shown[3]:>8}{note}", flush=True)
+        print(f"{label:<42} {shown[0]:>12} {shown[1]:>8} {shown[2]:>10} {shown[3]:>8} {shown[4]:>8}{note}", flush=True)
     print(f"\n{MARKDOWN.relative_to(RESULTS.parent)} written, {time.perf_counter() - started:.0f} s")
 
 

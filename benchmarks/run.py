@@ -95,10 +95,13 @@ def run_case(family, name, case, options):
             )
     if not options.no_compile:
         for contender in contenders:
-            if contender in COMPILERS and rows[contender]["status"] == "ok":
+            if contender.partition("-")[0] in COMPILERS and rows[contender]["status"] == "ok":
                 job = {"family": family, "case": name, "contender": contender, "size": "small", "cold": True}
                 state, result = harness.spawn(job, options.limit)
                 rows[contender]["cold_s"] = result["import_s"] + result["first_s"] if state == "ok" else None
+                print(
+                    f"  empty caches {contender}: {rows[contender]['cold_s'] if state == 'ok' else result}", flush=True
+                )
     return {
         "date": datetime.date.today().isoformat(),
         "shape": shape_text(case.sizes[options.size]),
