@@ -61,11 +61,15 @@ def mark_missing(words, missing_bin, n_features, start, stop, has_missing):  # O
 
 
 @kernel
-def gather_column(X, rows, column, out):  # OUT: out
-    """Values of one column at `rows` that are not missing, as float64; returns how many.  X in any order."""
-    count = 0
+def gather_columns(X, rows, first, out, counts):  # OUT: out, counts
+    """Values of columns first, first + 1, ... at `rows` that are not missing, as float64: out[j, :counts[j]].
+
+    X in any order; a handful of columns together, which share cache lines when X is in C order.
+    """
+    counts[:] = 0
     for i in range(rows.shape[0]):
-        value = np.float64(X[rows[i], column])
-        out[count] = value
-        count += np.int64(not math.isnan(value))
-    return count
+        row = rows[i]
+        for j in range(out.shape[0]):
+            value = np.float64(X[row, first + j])
+            out[j, counts[j]] = value
+            counts[j] += np.int64(not math.isnan(value))

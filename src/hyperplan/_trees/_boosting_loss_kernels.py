@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from hyperplan._core.jit import fast_kernel, kernel
+from hyperplan._math._exponential_kernels import vector_exp
 from hyperplan._math._loss_kernels import (
     EPSILON_INSENSITIVE,
     LOG_LOSS,
@@ -29,10 +30,7 @@ def fill_derivatives(code, parameter, y, raw, weight, start, stop, gradient, hes
     total_g, total_h = 0.0, 0.0
     for i in range(start, stop):
         w = weight[i] if weighted else 1.0
-        if code == LOG_LOSS:
-            p = 1.0 / (1.0 + math.exp(-raw[i]))
-            g, h = w * (p - y[i]), w * p * (1.0 - p)
-        elif code == SQUARED:
+        if code == SQUARED:
             g, h = w * (raw[i] - y[i]), w
         elif code == QUANTILE:  # a row that is met exactly (frequent: leaf values are quantiles) counts as above
             g, h = w * (-parameter if y[i] >= raw[i] else 1.0 - parameter), w
@@ -50,25 +48,60 @@ def fill_derivatives(code, parameter, y, raw, weight, start, stop, gradient, hes
     sums[0], sums[1] = total_g, total_h
 
 
-@kernel
+@fast_kernel
+def fill_log_loss(y, raw, weight, start, stop, gradient, hessian, sums):  # OUT: gradient, hessian, sums
+    """`fill_derivatives` of the logistic loss."""
+    # views from 0 on: an index that might be negative would not vectorise
+    y, raw, g_out, h_out = y[start:stop], raw[start:stop], gradient[start:stop], hessian[start:stop]
+    total_g, total_h = 0.0, 0.0
+    for i in range(y.shape[0]):
+        p = 1.0 / (1.0 + vector_exp(-raw[i]))
+        g, h = p - y[i], p * (1.0 - p)
+        g_out[i], h_out[i] = g, h
+        total_g += abs(g)
+        total_h += h
+    if weight.shape[0] > 0:
+        total_g, total_h = weigh(weight[start:stop], g_out, h_out)
+    sums[0], sums[1] = total_g, total_h
+
+
+@fast_kernel
+def weigh(weight, gradient, hessian):  # OUT: gradient, hessian
+    """Multiply derivatives by weights; returns sum |gradient| and sum hessian."""
+    total_g, total_h = 0.0, 0.0
+    for i in range(weight.shape[0]):
+        gradient[i] *= weight[i]
+        hessian[i] *= weight[i]
+        total_g += abs(np.float64(gradient[i]))
+        total_h += np.float64(hessian[i])
+    return total_g, total_h
+
+
+@fast_kernel
 def fill_softmax(codes, raw, weight, start, stop, gradient, hessian, sums):  # OUT: gradient, hessian, sums
     # raw, gradient, hessian: (n_classes, n_samples), C order.  sums: (n_classes, 2)
-    weighted, n_classes = weight.shape[0] > 0, raw.shape[0]
-    sums[:] = 0.0
-    for i in range(start, stop):
-        w = weight[i] if weighted else 1.0
-        top = raw[0, i]
-        for c in range(1, n_classes):
-            top = max(top, raw[c, i])
-        total = 0.0
-        for c in range(n_classes):
-            total += math.exp(raw[c, i] - top)
-        for c in range(n_classes):
-            p = math.exp(raw[c, i] - top) / total
-            g, h = w * (p - (1.0 if codes[i] == c else 0.0)), w * p * (1.0 - p)
-            gradient[c, i], hessian[c, i] = g, h
-            sums[c, 0] += abs(g)
-            sums[c, 1] += h
+    n_classes, n = raw.shape[0], stop - start
+    codes, top, total = codes[start:stop], raw[0, start:stop].copy(), np.zeros(n)
+    for c in range(1, n_classes):
+        scores = raw[c, start:stop]
+        for i in range(n):
+            top[i] = max(top[i], scores[i])
+    for c in range(n_classes):
+        scores = raw[c, start:stop]
+        for i in range(n):
+            total[i] += vector_exp(scores[i] - top[i])
+    for c in range(n_classes):
+        scores, g_out, h_out = raw[c, start:stop], gradient[c, start:stop], hessian[c, start:stop]
+        total_g, total_h = 0.0, 0.0
+        for i in range(n):
+            p = vector_exp(scores[i] - top[i]) / total[i]
+            g, h = p - (1.0 if codes[i] == c else 0.0), p * (1.0 - p)
+            g_out[i], h_out[i] = g, h
+            total_g += abs(g)
+            total_h += h
+        if weight.shape[0] > 0:
+            total_g, total_h = weigh(weight[start:stop], g_out, h_out)
+        sums[c, 0], sums[c, 1] = total_g, total_h
 
 
 @kernel
@@ -112,15 +145,17 @@ def quantise(gradient, hessian, g_scale, h_scale, start, stop, packed):  # OUT: 
     """
     total = np.int64(0)
     many = gradient.shape[0] > EVEN_ROWS
+    gradient, packed = gradient[start:stop], packed[start:stop]
     if hessian.shape[0] == 0:
-        for i in range(start, stop):
-            shift = dither(i, 2654435769) if many else 0.5
+        for i in range(gradient.shape[0]):
+            shift = dither(start + i, 2654435769) if many else 0.5
             value = (np.int64(np.int32(np.floor(gradient[i] * g_scale + shift))) << 32) + 1
             packed[i] = value
             total += value
         return total
-    for i in range(start, stop):
-        g_shift, h_shift = (dither(i, 2654435769), dither(i, 1779033703)) if many else (0.5, 0.5)
+    hessian = hessian[start:stop]
+    for i in range(gradient.shape[0]):
+        g_shift, h_shift = (dither(start + i, 2654435769), dither(start + i, 1779033703)) if many else (0.5, 0.5)
         g = np.int64(np.int32(np.floor(gradient[i] * g_scale + g_shift)))
         value = (g << 32) + np.int64(np.int32(np.floor(hessian[i] * h_scale + h_shift)))
         packed[i] = value

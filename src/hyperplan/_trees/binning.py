@@ -11,10 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperplan._core.parallel import spans, thread_map
+from hyperplan._math._sorting_kernels import radix_sort
 from hyperplan._trees import _binning_kernels as k
 
 SAMPLE = 200_000  # rows that quantiles are computed from
 ROWS = 16_384  # rows binned by one task
+COLUMNS = 8  # features whose values are collected together: a cache line of float64
 TABLE = 256  # edges of a feature, padded with +inf
 LARGEST_EDGE = 1e300  # an infinite edge could not tell +inf from finite values
 
@@ -79,7 +81,7 @@ class BinnedData(NamedTuple):
 def quantile_edges(values, max_bins, weight=None) -> np.ndarray:
     """Increasing edges of at most `max_bins` bins of finite `values`, which are sorted in place when unweighted."""
     if weight is None:
-        values.sort()
+        radix_sort(values.view(np.uint64), np.empty(values.shape[0], np.uint64))
         ordered, cumulated = values, None
     else:
         kept = np.flatnonzero(weight > 0)
@@ -147,21 +149,25 @@ def fit_bins(X, max_bins=255, *, rows=None, weight=None, categories=None) -> Bin
     n_bins = np.ones(n_features, dtype=np.int64)
     limits = np.full(n_features, np.inf)
 
-    def one_feature(feature):
+    def one_group(features):
+        values, found = np.empty((features.stop - features.start, rows.shape[0] + 1)), np.empty(COLUMNS, np.int64)
+        k.gather_columns(X, rows, features.start, values, found)
+        for feature, column, count in zip(range(features.start, features.stop), values, found):
+            one_feature(feature, column[:count])
+
+    def one_feature(feature, values):
         if categories[feature] is not None:
             n_bins[feature] = categories[feature]
             limits[feature] = categories[feature] - 0.5
             edges[feature, : categories[feature]] = np.arange(categories[feature]) + 0.5
             return
-        values = np.empty(rows.shape[0] + 1)
-        count = k.gather_column(X, rows, feature, values)
         kept = None if weight is None else weight[~np.isnan(np.asarray(X[rows, feature], dtype=np.float64))]
-        if count:
-            found = quantile_edges(values[:count], max_bins, kept)
+        if values.shape[0]:
+            found = quantile_edges(values, max_bins, kept)
             edges[feature, : found.shape[0]] = found
             n_bins[feature] = found.shape[0] + 1
 
-    thread_map(one_feature, range(n_features))
+    thread_map(one_group, spans(n_features, COLUMNS))
     categorical = np.array([count is not None for count in categories], dtype=np.uint8)
     return BinMap(edges, n_bins, limits, categorical, int(n_bins.max(initial=1)))
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperplan._core.parallel import spans, split_map
+from hyperplan._math._loss_kernels import LOG_LOSS
 from hyperplan._trees import _boosting_loss_kernels as passes
 from hyperplan._trees.binned_predictor import add_trees, make_predictor
 from hyperplan._trees.boosting_grower import ROWS, Grower
@@ -101,6 +102,10 @@ class Booster:
             s = pieces[j]
             if self.loss.code == SOFTMAX:
                 passes.fill_softmax(self.y, self.raw, weight, s.start, s.stop, self.gradient, self.hessian, parts[j])
+            elif self.loss.code == LOG_LOSS:
+                passes.fill_log_loss(
+                    self.y, self.raw[0], weight, s.start, s.stop, self.gradient[0], self.hessian[0], parts[j, 0]
+                )
             else:
                 passes.fill_derivatives(
                     self.loss.code, self.loss.parameter, self.y, self.raw[0], weight, s.start, s.stop,
