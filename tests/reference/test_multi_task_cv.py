@@ -90,3 +90,9 @@ def test_one_target_is_sent_elsewhere():
     X[3, 1] = np.nan
     with pytest.raises(ValueError, match="row 3, column 1"):
         MultiTaskElasticNetCV(alphas=3).fit(X, Y)
+
+
+def test_parameters_that_nobody_routes_are_refused_before_the_data():
+    X, Y = problem(30, 4)
+    with pytest.raises(ValueError, match="only supported if enable_metadata_routing=True"):
+        MultiTaskLassoCV().fit(X, Y[:, 0], groups=np.zeros(30))

@@ -74,19 +74,16 @@ def given_alphas(alphas):
     return np.sort(np.asarray(alphas, dtype=np.float64))[::-1]
 
 
-def split_folds(estimator, X, y, sample_weight, params):
-    """Folds of the estimator's `cv`, with routed parameters where scikit-learn's routing is switched on."""
+def split_options(estimator, sample_weight, params):
+    """What `fit` passes to the splitter: routed parameters where scikit-learn's routing is switched on."""
     if get_config()["enable_metadata_routing"]:
-        routed = process_routing(estimator, "fit", sample_weight=sample_weight, **params)
-        options = routed.splitter.split
-    else:
-        if params:
-            raise ValueError(
-                f"Passing {sorted(params)} to {type(estimator).__name__}.fit is only supported if "
-                "enable_metadata_routing=True, which you can set using `sklearn.set_config`."
-            )
-        options = {}
-    return list(check_cv(estimator.cv).split(X, y, **options))
+        return process_routing(estimator, "fit", sample_weight=sample_weight, **params).splitter.split
+    if params:
+        raise ValueError(
+            f"Passing {sorted(params)} to {type(estimator).__name__}.fit is only supported if "
+            "enable_metadata_routing=True, which you can set using `sklearn.set_config`."
+        )
+    return {}
 
 
 def best_of_grid(l1_ratios, alphas, mean_errors):
@@ -146,9 +143,10 @@ class ElasticNetCVBase(LinearRegressorMixin, CrossValidatedPath):
         l1_ratios = list(np.atleast_1d(getattr(self, "l1_ratio", 1.0)))
         automatic = isinstance(self.alphas, numbers.Integral)
         alphas = None if automatic else given_alphas(self.alphas)
+        to_splitter = split_options(self, sample_weight, params)
         # 2 data
         X, y, weight = self._training_data(X, y, sample_weight)
-        folds = split_folds(self, X, y, sample_weight, params)
+        folds = list(check_cv(self.cv).split(X, y, **to_splitter))
         # 3 maths
         n_penalties = len(folds) * len(l1_ratios) * (self.alphas if automatic else len(alphas))
         positive, precompute = getattr(self, "positive", False), getattr(self, "precompute", False)
