@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from hyperplan.ensemble._explain import shap_values
     from hyperplan.ensemble._explain_permutation import permutation_importance
     from hyperplan.ensemble._forest_classifier import ExtraTreesClassifier, RandomForestClassifier
+    from hyperplan.ensemble._forest_embedding import RandomTreesEmbedding
     from hyperplan.ensemble._forest_regressor import ExtraTreesRegressor, RandomForestRegressor
     from hyperplan.ensemble._gradient_boosting_classifier import GradientBoostingClassifier
     from hyperplan.ensemble._gradient_boosting_regressor import GradientBoostingRegressor
