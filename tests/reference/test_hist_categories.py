@@ -1,5 +1,7 @@
 """Categories in histogram boosting: ordered statistics of the target, and categories that training did not see."""
 
+import itertools
+import math
 import pickle
 
 import numpy as np
@@ -13,6 +15,7 @@ from hyperplan.ensemble import (
     permutation_importance,
     shap_values,
 )
+from hyperplan.ensemble._hist_input import apply_columns
 from hyperplan.ensemble._target_statistics import encode_rows, encode_training, learn_statistics, row_order
 
 ORDERED = {"categorical_features": [1], "categorical_encoding": "ordered", "random_state": 0}
@@ -209,6 +212,50 @@ def test_several_classes_are_explained_by_feature():
         for tree in trees:
             used = set(tree.feature[tree.left >= 0])
             assert used <= {0, 1, 3, 4} or used <= {2}  # columns 3 and 4 are the further classes of feature 1
+
+
+def known_mean(fitted, tree, row, known, node=0):
+    """Mean answer of a tree when the features in `known` are those of the encoded row, by bins."""
+    left, right = tree.left[node], tree.right[node]
+    if left < 0:
+        return tree.value[node]
+    column = tree.feature[node]
+    if fitted._model.columns.feature_of_columns()[column] in known:
+        missing, edge = np.isnan(row[column]), fitted._model.bin_map.edges[column, tree.bin[node]]
+        goes_left = tree.missing_left[node] if missing else row[column] <= edge
+        return known_mean(fitted, tree, row, known, left if goes_left else right)
+    share = tree.count[left] / tree.count[node]
+    return share * known_mean(fitted, tree, row, known, left) + (1 - share) * known_mean(
+        fitted, tree, row, known, right
+    )
+
+
+@pytest.mark.parametrize("unseen", ["missing", "prior"])
+def test_shapley_values_of_several_classes_by_definition(unseen):
+    """A feature is one player, whatever the number of its columns."""
+    X, y = table(500, 90)
+    X = np.column_stack([X, np.random.default_rng(0).integers(0, 70, len(X))])
+    options = {**FEW, "max_iter": 2, "categorical_features": [1, 2], "unseen_category": unseen}
+    fitted = model("three", **options).fit(X, target("three", y))
+    rows = X[:6].copy()
+    rows[0, 1], rows[1, 1], rows[2, 2] = np.nan, 1000.0, -5.0
+    found = shap_values(fitted, rows)
+    for i, row in enumerate(apply_columns(fitted, rows, fitted._model.columns)):
+        for output in range(3):
+            trees = [trees[output] for trees in fitted._model.trees]
+            value = {
+                known: sum(known_mean(fitted, tree, row, known) for tree in trees)
+                for size in range(4)
+                for known in itertools.combinations(range(3), size)
+            }
+            for f in range(3):
+                others = [known for known in value if f not in known]
+                terms = [
+                    math.factorial(len(known)) * math.factorial(2 - len(known)) / 6
+                    * (value[tuple(sorted((*known, f)))] - value[known])
+                    for known in others
+                ]  # fmt: skip
+                assert found.values[i, f, output] == pytest.approx(sum(terms), abs=1e-12)  # rounding
 
 
 def test_sets_and_shares_side_by_side():

@@ -39,8 +39,7 @@ def shap_values(model, X) -> Explanation:
     explained in the space where its trees add up, that of raw scores: `decision_function`, or the logarithm of the
     prediction for losses with a log link.  Features a path does not know are averaged over the training rows of the
     nodes (by weight; by number of rows for histogram boosting).  Missing values and categories follow the model's own
-    decisions; a stand-in for a missing value counts for the feature of the split.  Where several columns stand for
-    one feature (ordered statistics of three classes and more), the columns are the players and their values are added.
+    decisions; a stand-in for a missing value counts for the feature of the split.
 
     Parameters
     ----------
@@ -86,12 +85,7 @@ def shap_values(model, X) -> Explanation:
     n_outputs, d = reading.constant.shape[0], model.n_features_in_
     planned = plan(reading.trees, n_outputs)
     rows = reading.rows(X)
-    if reading.source is None:
-        values = explain(planned, rows.read, rows.n, d, reading.n_jobs)
-    else:
-        values = np.zeros((rows.n, d, n_outputs))
-        by_column = explain(planned, rows.read, rows.n, len(reading.source), reading.n_jobs)
-        np.add.at(values, (slice(None), reading.source), by_column)
+    values = explain(planned, rows.read, rows.n, d, reading.n_jobs)
     base = planned.base + reading.constant
     if rows.start is not None:
         constant = bool((rows.start == rows.start[:1]).all())

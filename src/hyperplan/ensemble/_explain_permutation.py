@@ -136,12 +136,7 @@ def _used_columns(estimator, n_features):
     """Whether a model may ask for each column; always for models that are not trees of this package."""
     if not is_readable(estimator):
         return np.ones(n_features, dtype=bool)
-    reading = read_model(estimator)
-    if reading.source is None:
-        return used_features(reading.trees, n_features)
-    used = np.zeros(n_features, dtype=bool)
-    used[reading.source[used_features(reading.trees, len(reading.source))]] = True
-    return used
+    return used_features(read_model(estimator).trees, n_features)
 
 
 def _taken(table, rows):

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from hyperplan._base import check_is_fitted
 from hyperplan._core.arrays import kernel_view
+from hyperplan._core.memory import require_memory
 from hyperplan._trees._boosting_predict_kernels import bin_block
 from hyperplan._trees.shap import ShapTrees, TreeArrays, join
 from hyperplan.ensemble._forest_base import BaseForest
@@ -30,7 +31,6 @@ class Reading(NamedTuple):
     shape: tuple  # of one answer: () for a number
     n_jobs: int | None
     rows: Callable  # X -> Rows
-    source: np.ndarray | None = None  # feature of each column that the trees ask for; None if they are the features
 
 
 class Rows(NamedTuple):
@@ -120,45 +120,78 @@ def _read_stages(model) -> Reading:
     return Reading(trees, np.zeros(width), () if width == 1 else (width,), None, rows)
 
 
-def _binned(tree, bin_map) -> TreeArrays:
-    """Nodes of a tree that splits bins."""
+def _binned(tree, bin_map, sets, n_words) -> TreeArrays:
+    """Nodes of a tree that splits bins, or, where several columns stand for one feature, its categories."""
     inner = tree.left >= 0
-    feature = np.where(inner, tree.feature, 0)
+    column = np.where(inner, tree.feature, 0)
     words = tree.chosen.astype(np.uint64)
+    codes = np.zeros((column.shape[0], n_words), dtype=np.uint64)
+    codes[:, :4] = words[:, 0::2] | (words[:, 1::2] << np.uint64(32))
+    feature, n_codes = column.copy(), np.where(inner & (bin_map.categorical[column] != 0), bin_map.missing_bin, 0)
+    for node in np.flatnonzero(inner & np.isin(column, list(sets))):
+        feature[node], numbers = sets[column[node]]
+        n_codes[node] = numbers.shape[0] - 1
+        chosen = np.zeros(64 * n_words, dtype=np.uint8)
+        chosen[: numbers.shape[0]] = numbers <= bin_map.edges[column[node], tree.bin[node]]
+        codes[node] = np.packbits(chosen, bitorder="little").view("<u8")
     return TreeArrays(
         left=tree.left,
         right=tree.right,
         feature=feature,
         threshold=tree.bin,
         missing_left=tree.missing_left,
-        n_codes=np.where(inner & (bin_map.categorical[feature] != 0), bin_map.missing_bin, 0),
-        codes=words[:, 0::2] | (words[:, 1::2] << np.uint64(32)),
+        n_codes=n_codes,
+        codes=codes,
         cover=tree.count,
         value=tree.value[:, None],
     )
 
 
+def _category_sets(columns):
+    """By encoded column, where several stand for one feature: the feature, and the number of each of its categories.
+
+    A split of such a column is one of categories, those with numbers up to the threshold: features stay the players.
+    """
+    if columns.feature_of_columns() is None:
+        return {}
+    statistics, found = columns.statistics, {}
+    for position, (feature, table) in enumerate(zip(statistics.features, statistics.tables)):
+        for output in range(table.shape[1]):
+            found[statistics.place(columns.is_categorical.shape[0], position, output)] = feature, table[:, output]
+    return found
+
+
 def _read_histogram(model) -> Reading:
     fitted = model._model
-    bins, width = fitted.bin_map, fitted.loss.n_outputs
-    grown = [_binned(tree, bins) for trees in fitted.trees for tree in trees]
-    numbers = bins.categorical == 0
+    bins, width, columns = fitted.bin_map, fitted.loss.n_outputs, fitted.columns
+    sets = _category_sets(columns)
+    n_words = max([4, *(numbers.shape[0] // 64 + 1 for _, numbers in sets.values())])
+    require_memory(8 * n_words * _node_count(fitted.trees), "sets of categories", "explain fewer trees")
+    grown = [_binned(tree, bins, sets, n_words) for trees in fitted.trees for tree in trees]
+    by_code = sorted({int(feature) for feature, _ in sets.values()})
+    columns = columns._replace(statistics=None) if sets else columns
 
     def rows(X):
-        X = kernel_view(apply_columns(model, X, fitted.columns))
+        X = kernel_view(apply_columns(model, X, columns))
+        d = X.shape[1]
+        numbers = bins.categorical[:d] == 0
 
         def read(part):
-            found = np.zeros((X.shape[1], part.stop - part.start), dtype=np.uint8)
+            found = np.zeros((d, part.stop - part.start), dtype=np.uint8)
             bin_block(X, bins.edges, bins.limits, bins.missing_bin, part.start, part.stop, found)
             values = found.T.astype(np.float32, order="C")
             values[(values == bins.missing_bin) & numbers] = np.nan
+            values[:, by_code] = X[part][:, by_code]
             return values
 
         return Rows(X.shape[0], read)
 
     constant = np.array(fitted.baseline, dtype=np.float64).reshape(width)
-    trees, source = join(grown, np.arange(len(grown)) % width), fitted.columns.feature_of_columns()
-    return Reading(trees, constant, () if width == 1 else (width,), None, rows, source)
+    return Reading(join(grown, np.arange(len(grown)) % width), constant, () if width == 1 else (width,), None, rows)
+
+
+def _node_count(rounds):
+    return sum(tree.left.shape[0] for trees in rounds for tree in trees)
 
 
 READERS = {

@@ -54,6 +54,12 @@ class TargetStatistics(NamedTuple):
     smoothing: float
     source: np.ndarray
 
+    def place(self, n_features, position, output):
+        """Column of the encoded table that has the means of `features[position]` for an output."""
+        if output == 0:
+            return int(self.features[position])
+        return n_features + position * (self.prior.shape[0] - 1) + output - 1
+
 
 def output_target(y, output, n_outputs):
     """What is averaged for an output: the target itself, or whether it is class `output` of several."""
@@ -107,7 +113,7 @@ def encode_training(X, statistics: TargetStatistics, y, weight, order) -> np.nda
         means = np.empty(X.shape[0], np.float32)
         target = output_target(y, output, n_outputs) - statistics.prior[output]
         k.ordered_means(order, codes, target, weight, statistics.smoothing, sums, counts, means)
-        out[:, _place(statistics, X.shape[1], position, output)] = means
+        out[:, statistics.place(X.shape[1], position, output)] = means
 
     thread_map(one_column, range(len(statistics.features) * n_outputs))
     return out
@@ -120,7 +126,7 @@ def encode_rows(X, statistics: TargetStatistics) -> np.ndarray:
         codes = category_codes(X[:, statistics.features[position]])
         for output in range(table.shape[1]):
             means = np.where(codes < 0, np.float32(np.nan), table[codes, output])
-            out[:, _place(statistics, X.shape[1], position, output)] = means
+            out[:, statistics.place(X.shape[1], position, output)] = means
     return out
 
 
@@ -129,10 +135,3 @@ def _table(X, statistics):
     out = np.empty((X.shape[0], statistics.source.shape[0]), dtype=X.dtype, order="F" if X.flags.f_contiguous else "C")
     out[:, : X.shape[1]] = X
     return out
-
-
-def _place(statistics, n_features, position, output):
-    """Column of the encoded table."""
-    if output == 0:
-        return statistics.features[position]
-    return n_features + position * (statistics.prior.shape[0] - 1) + output - 1
