@@ -2,7 +2,8 @@
 
 Columns are taken about a `shift` near their means, so that sums of squares keep their digits; what the shift leaves of
 the means is removed by the caller.  `sums` receives, weighted, the sums of 1, r, r^2, r t, t and t^2 with
-``t = y - y_shift`` and ``r = t - (x - shift)'w``.
+``t = y - y_shift`` and ``r = t - (x - shift)'w``.  Inner loops run over slices from 0, where the compiler sees that no
+index is negative.
 """
 
 from hyperplan._core.jit import fast_kernel, kernel
@@ -15,9 +16,10 @@ def add_target_sums(y, weight, y_shift, top, size, r, sums):
     """Add the sums over rows top <= i < top + size of which r holds the residuals, and weight those."""
     # r and sums are OUT
     total = first = second = mixed = target = target2 = 0.0
+    rows, weights = y[top : top + size], weight[top : top + size]
     for i in range(size):
-        s = weight[top + i]
-        t = y[top + i] - y_shift
+        s = weights[i]
+        t = rows[i] - y_shift
         total += s
         first += s * r[i]
         second += s * r[i] * r[i]
@@ -43,13 +45,15 @@ def subtract_columns(X, shift, used, w, top, size, r):
         a, b, c, d = used[k], used[k + 1], used[k + 2], used[k + 3]
         wa, wb, wc, wd = w[a], w[b], w[c], w[d]
         sa, sb, sc, sd = shift[a], shift[b], shift[c], shift[d]
+        xa, xb = X[top : top + size, a], X[top : top + size, b]
+        xc, xd = X[top : top + size, c], X[top : top + size, d]
         for i in range(size):
-            row = top + i
-            r[i] -= wa * (X[row, a] - sa) + wb * (X[row, b] - sb) + wc * (X[row, c] - sc) + wd * (X[row, d] - sd)
+            r[i] -= wa * (xa[i] - sa) + wb * (xb[i] - sb) + wc * (xc[i] - sc) + wd * (xd[i] - sd)
     for k in range(whole, m):
         j = used[k]
+        x, weight, mean = X[top : top + size, j], w[j], shift[j]
         for i in range(size):
-            r[i] -= w[j] * (X[top + i, j] - shift[j])
+            r[i] -= weight * (x[i] - mean)
 
 
 @fast_kernel
@@ -57,10 +61,11 @@ def correlate_column(X, weight, j, shift, top, size, r):
     """(sum of (x_j - shift) r, weighted sum of x_j - shift) over rows top <= i < top + size."""
     # X is F-ordered
     product = total = 0.0
+    column, weights = X[top : top + size, j], weight[top : top + size]
     for i in range(size):
-        x = X[top + i, j] - shift
+        x = column[i] - shift
         product += x * r[i]
-        total += x * weight[top + i]
+        total += x * weights[i]
     return product, total
 
 
@@ -70,9 +75,11 @@ def correlate_four(X, weight, j, shift, top, size, r, c):
     # X is F-ordered; c is OUT
     pa = pb = pc = pd = ta = tb = tc = td = 0.0
     sa, sb, sc, sd = shift[j], shift[j + 1], shift[j + 2], shift[j + 3]
+    columns, weights = X[top : top + size], weight[top : top + size]
+    ca, cb, cc, cd = columns[:, j], columns[:, j + 1], columns[:, j + 2], columns[:, j + 3]
     for i in range(size):
-        row, rho, s = top + i, r[i], weight[top + i]
-        xa, xb, xc, xd = X[row, j] - sa, X[row, j + 1] - sb, X[row, j + 2] - sc, X[row, j + 3] - sd
+        rho, s = r[i], weights[i]
+        xa, xb, xc, xd = ca[i] - sa, cb[i] - sb, cc[i] - sc, cd[i] - sd
         pa += xa * rho
         pb += xb * rho
         pc += xc * rho
@@ -141,12 +148,13 @@ def residual_panel_by_rows(X, y, weight, shift, y_shift, used, w, first, last, r
 def gather_panel(X, shift, root, columns, first, last, Z):
     """Z[i] = root * (x - shift) of the chosen columns, for rows first <= i < last, in float64."""
     # X and Z are both F-ordered or both C-ordered; Z is OUT
+    roots = root[first:last]
     if X.strides[0] <= X.strides[1]:
         for k in range(columns.shape[0]):
             j = columns[k]
-            m = shift[j]
+            m, x, z = shift[j], X[first:last, j], Z[:, k]
             for i in range(last - first):
-                Z[i, k] = root[first + i] * (X[first + i, j] - m)
+                z[i] = roots[i] * (x[i] - m)
     else:
         for i in range(last - first):
             x, s = X[first + i], root[first + i]
@@ -164,8 +172,9 @@ def sample_panel(X, y, root, shift, y_shift, starts, size, Z):
         for j in range(d):
             for b in range(starts.shape[0]):
                 top, out = starts[b], b * size
+                m, x, z, roots = shift[j], X[top : top + size, j], Z[out : out + size, j], root[top : top + size]
                 for i in range(size):
-                    Z[out + i, j] = root[top + i] * (X[top + i, j] - shift[j])
+                    z[i] = roots[i] * (x[i] - m)
     for b in range(starts.shape[0]):
         top, out = starts[b], b * size
         for i in range(size):
