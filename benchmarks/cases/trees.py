@@ -66,6 +66,20 @@ def tree_cases():
     }
 
 
+def tabular_many(rng, n, d):
+    """`tabular` with three numbers to predict, which share the columns that matter."""
+    data = tabular(rng, n, d, numbers=True)
+    for name, X in (("y", data["X"]), ("yt", data["Xt"])):
+        y = data[name]
+        data[name] = np.column_stack([y, np.abs(y), y * (X[:, 0] > 0)])
+    return data
+
+
+def mean_r2(model, data, output):
+    """R2 on the test rows, averaged over the outputs."""
+    return {"r2": float(np.mean(1 - np.mean((data.yt - output) ** 2, axis=0) / data.yt.var(axis=0)))}
+
+
 FOREST = {"n_estimators": 100, "random_state": 0, "n_jobs": THREADS}
 
 
@@ -97,6 +111,22 @@ def forest_cases():
             quality=r2,
             lower_is_better=False,
             slack=0.01,
+        ),
+        "forest_many": Case(
+            generate=tabular_many,
+            sizes=sizes((500, 10), (5000, 20), (20_000, 20)),
+            contenders=same(
+                "ensemble.RandomForestRegressor", peers=both, max_features=0.33, **{**FOREST, "n_estimators": 20}
+            ),
+            quality=mean_r2,
+            lower_is_better=False,
+            slack=0.01,
+        ),
+        "bagging": Case(
+            generate=tabular,
+            sizes=sizes((500, 10), (5000, 20), (50_000, 20)),
+            contenders=same("ensemble.BaggingClassifier", peers=("sklearn",), **{**FOREST, "n_estimators": 20}),
+            **judged,
         ),
     }
 
