@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn import config_context
 from sklearn.metrics import ndcg_score
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GridSearchCV, GroupKFold
 
 import hyperplan
 from hyperplan._base import InvalidParameterError
@@ -254,6 +255,22 @@ def test_cross_validation_by_query():
         for a, b in GroupKFold(3).split(X, y, groups=qid)
     ]
     assert min(scores) > 0.6
+
+
+def test_queries_are_routed_by_a_grid_search():
+    X, y, qid = table()
+    with config_context(enable_metadata_routing=True):
+        model = ranker(max_iter=5).set_fit_request(qid=True).set_score_request(qid=True)
+        search = GridSearchCV(model, {"max_leaf_nodes": [2, 8]}, cv=GroupKFold(3))
+        search.fit(X, y, qid=qid, groups=qid)
+    worst = search.cv_results_["mean_test_score"].min()
+    assert search.best_params_ == {"max_leaf_nodes": 8} and worst > 0.5
+
+
+def test_presets_keep_the_objective():
+    X, y, qid = table()
+    model = HistGradientBoostingRanker.like("lightgbm", objective="pairwise", max_iter=5).fit(X, y, qid=qid)
+    assert model.objective == "pairwise" and model.n_iter_ == 5 and not model.do_early_stopping_
 
 
 def test_ranks_better_than_a_regression_on_the_grades():
