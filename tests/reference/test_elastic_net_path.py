@@ -77,3 +77,16 @@ def test_arguments_outside_their_range(bad):
     X, y = problem(20, 3)
     with pytest.raises(ValueError, match=next(iter(bad))):
         enet_path(X, y, **bad)
+
+
+@pytest.mark.parametrize("shape", [(50, 5), (60, 300), (20_000, 40), (2000, 400)])
+@pytest.mark.parametrize("alphas", [4, [5.0], [5.0, 1.0]])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_values_that_are_not_finite_are_refused_by_every_engine(shape, alphas, bad):
+    X, y = problem(*shape)
+    X = np.asfortranarray(X)
+    X[shape[0] // 2, shape[1] // 2] = bad
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        lasso_path(X, y, alphas=alphas)
+    with pytest.raises(ValueError, match=r"NaN|infinity"):
+        lasso_path(X, y, alphas=alphas, precompute=np.eye(shape[1]))

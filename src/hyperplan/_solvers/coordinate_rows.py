@@ -246,6 +246,8 @@ def rows_solve(rows, penalty, options, w0=None) -> PathSolution | None:
     columns, w = found
     w = w if w0 is None else np.array(w0, dtype=np.float64)
     sums, G = rows.read(w, columns)
+    if not np.isfinite(sums.c).all():
+        return None  # a column that is not used may hide a NaN from the gap
     goal, epochs, factor, complete = options.tol * rows.y2, 0, SupportFactor(), False
     gap, primal, score = _gap(penalty, sums, w)
     for turn in range(ROUNDS):

@@ -16,7 +16,7 @@ from hyperplan._solvers.coordinate_newton import SupportFactor
 from hyperplan._solvers.coordinate_rows import PILOT_EPOCHS, PILOT_TOLERANCE
 
 PILOT_STEP = 4  # one of so many penalties is solved on the sample
-NEAR = 0.97  # share of the penalty that a correlation must reach to count as "may matter"
+NEAR = 0.9  # share of the penalty that a correlation must reach to count as "may matter": another reading costs more
 LARGEST_SAMPLE_SHARE = 0.75  # of the columns in the sample's own solution, which has more than the corrected one
 LARGEST_PATH_SHARE = 0.4  # of the columns whose products are summed; beyond, the whole Gram matrix is cheaper
 ROUNDS = 4

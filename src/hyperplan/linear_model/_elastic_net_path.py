@@ -133,30 +133,35 @@ def enet_path(
     params.pop("do_screening", None)
     if params:
         raise ValueError("Unexpected parameters in params", params.keys())
-    X, y = _checked(X, y) if check_input else (X, y)
+    X, y = _checked(X, y, deferred=not hasattr(precompute, "__array__")) if check_input else (X, y)
     if y.ndim != 1 and positive:
         raise ValueError("positive=True is not allowed for multi-output (y.ndim != 1)")
     mean = None if offset is None or not sp.issparse(X) else np.asarray(offset / scale, dtype=np.float64)
     weight = weight if sp.issparse(X) else None
     if y.ndim != 1:
         return _multi_target_path(X, y, weight, mean, chosen, l1_ratio, eps, options, coef_init, return_n_iter)
-    problem = make_problem(
-        X,
-        y.reshape(-1, 1),
-        weight,
-        center=False,
-        precompute=precompute,
-        xy=Xy,
-        n_penalties=chosen if isinstance(chosen, Integral) else len(chosen),
-        tol=tol,
-        mean=mean,
-        check=check_input,
-    )
-    if isinstance(chosen, Integral):
-        chosen = alpha_grid(problem, l1_ratio, eps, chosen, positive)
-    alphas = np.sort(np.asarray(chosen, dtype=np.float64))[::-1]
-    start = None if coef_init is None else np.asarray(coef_init, dtype=np.float64).ravel()
-    solution = problem.solve(0, penalties_for(alphas, l1_ratio, problem.total, positive), options, start)
+    with np.errstate(over="ignore", invalid="ignore"):
+        problem = make_problem(
+            X,
+            y.reshape(-1, 1),
+            weight,
+            center=False,
+            precompute=precompute,
+            xy=Xy,
+            n_penalties=chosen if isinstance(chosen, Integral) else len(chosen),
+            tol=tol,
+            mean=mean,
+            check=check_input,
+        )
+        if check_input and not problem.finite:
+            check_array(X, accept_sparse="csc", dtype=FLOATS)
+        if isinstance(chosen, Integral):
+            chosen = alpha_grid(problem, l1_ratio, eps, chosen, positive)
+        alphas = np.sort(np.asarray(chosen, dtype=np.float64))[::-1]
+        start = None if coef_init is None else np.asarray(coef_init, dtype=np.float64).ravel()
+        solution = problem.solve(0, penalties_for(alphas, l1_ratio, problem.total, positive), options, start)
+        if check_input and not problem.finite:
+            check_array(X, accept_sparse="csc", dtype=FLOATS)
     warn_unconverged([solution], [tol * problem.y2[0]], options.max_iter, problem.total)
     _report(len(alphas), verbose)
     coefs = np.asfortranarray(solution.coefs.T.astype(X.dtype, copy=False))
@@ -275,9 +280,10 @@ def _chosen_alphas(n_alphas, alphas):
     return chosen
 
 
-def _checked(X, y):
-    """X and y as finite floats of one type."""
-    X = check_array(X, accept_sparse="csc", dtype=FLOATS)
+def _checked(X, y, deferred):
+    """X and y as floats of one type; if `deferred`, NaN and infinities in X are left to the sums that show them."""
+    deferred = deferred and isinstance(X, np.ndarray) and X.dtype in FLOATS and np.ndim(y) == 1
+    X = check_array(X, accept_sparse="csc", dtype=FLOATS, ensure_all_finite=not deferred)
     y = check_array(y, accept_sparse="csc", dtype=X.dtype.type, ensure_2d=False)
     y = y.toarray() if sp.issparse(y) else y
     if y.shape[0] != X.shape[0]:
