@@ -172,7 +172,10 @@ def worst_violation(gradient, ridge, lasso, z):
 @kernel
 def minimise_small_model(hessian, ridge, lasso, tolerance, matrix, chosen, buffers, slope, z):
     # OUT: z, the minimiser of slope'u + u'(H + ridge)u / 2 + lasso'|z| from its value; slope at z; see `support_step`
-    sweeps = SWEEPS if np.any(lasso > 0.0) else 0  # without lasso part the first exact step is the last
+    sweeps = 0  # without lasso part the first exact step is the last
+    for j in range(lasso.shape[0]):
+        if lasso[j] > 0.0:
+            sweeps = SWEEPS
     for _ in range(MAX_ROUNDS):
         quadratic_descent(hessian, ridge, lasso, tolerance, sweeps, slope, z)
         worst = 0.0
@@ -264,7 +267,8 @@ def small_prox_newton(X, columns, target, weight, penalty, limits, max_steps, th
         worst = worst_violation(sums[0], ridge, lasso, theta)
         if steps >= max_steps or stalled or worst <= limits[1] * reference or not math.isfinite(objective + worst):
             break
-        z[:] = theta
+        for j in range(d + 1):  # `z[:] = theta` would compile Numba's text functions, for an error message: seconds
+            z[j] = theta[j]
         tolerance = max(SHARE * worst, finest)
         model_point(columns, values[2], sums, penalty, limits, tolerance, line, square, buffers, chosen, z)
         length, stalled = 1.0, True
@@ -279,7 +283,11 @@ def small_prox_newton(X, columns, target, weight, penalty, limits, max_steps, th
                 break
             length *= 0.5
         if not stalled:
-            theta[:], sums[:], values[:] = trial, trial_sums, trial_values
+            for j in range(d + 1):
+                theta[j], sums[0, j], sums[1, j] = trial[j], trial_sums[0, j], trial_sums[1, j]
+            for i in range(values.shape[1]):
+                values[0, i], values[1, i] = trial_values[0, i], trial_values[1, i]
+                values[2, i] = trial_values[2, i]
             objective, steps = pair[1], steps + 1
     report[0], report[1], report[2], report[3] = objective, worst, reference, 1.0 if stalled else 0.0
     return steps

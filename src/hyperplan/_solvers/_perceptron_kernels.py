@@ -45,7 +45,8 @@ def try_pocket(X, y, factor, rows, intercept, coef, record, pocket):  # OUT: rec
             errors += factor[i]
     if errors < record[0]:
         record[0], record[1] = errors, intercept
-        pocket[:] = coef
+        for j in range(coef.shape[0]):
+            pocket[j] = coef[j]
 
 
 @kernel
