@@ -1,9 +1,10 @@
 """``hyperplan warmup``: compile every kernel once, so that nobody waits for the compiler later.
 
 The registry is the package itself: every estimator that a family exports is fitted on tiny data, in the dtypes, memory
-orders and sparse formats it accepts and once per string option in its parameter table.  What is already in the
-cache costs milliseconds.  When all is done a stamp with the digest of the package's sources is left in the cache: the
-next warm-up finds it and has nothing to do.
+orders and sparse formats it accepts and once per string option in its parameter table; then on data of many rows and
+of many columns, because the size decides which algorithm runs.  What is already in the cache costs milliseconds.  When
+all is done a stamp with the digest of the package's sources is left in the cache: the next warm-up finds it and has
+nothing to do.
 """
 
 import concurrent.futures
@@ -11,6 +12,7 @@ import contextlib
 import hashlib
 import importlib
 import inspect
+import itertools
 import json
 import multiprocessing
 import os
@@ -36,6 +38,13 @@ OPTION_NAMES = (
     "gcv_mode",
     "multi_class",
 )
+ENGINE_OPTIONS = ("solver", "loss", "penalty", "criterion", "l1_ratio")  # those that decide with the size what runs
+TALL, WIDE = (70_000, 32), (600, 2_100)  # sizes beyond which no other algorithm is chosen (tests/cli/test_warmup.py)
+TALL_TREES, WIDE_TREES = (21_000, 12), (600, 120)  # the same for trees, which decide earlier
+SPARSE, SPARSE_ROW = (4_000, 2_500), 20  # the same for sparse data, and its values per row
+TREES = ("tree", "ensemble")
+FEW_STEPS = {"n_alphas": 5, "Cs": 2, "cv": 2, "max_nodes": 50, "n_features_to_select": 3}  # enough to meet every kernel
+FEW_TREES = {"n_estimators": 2, "max_iter": 3, "max_depth": 4}
 REJECTED = (ValueError, TypeError, AttributeError, ArithmeticError, MemoryError)  # a combination an estimator refuses
 
 
@@ -149,19 +158,41 @@ def warm_one(name: str) -> str:
             _use(estimator(), *next(_inputs(estimator)))
         except Exception as error:
             return f"{type(error).__name__}: {error}"
-        for options in _variants(estimator):
+        for options in _accepted(estimator):
             for X, y in _inputs(estimator):
-                with contextlib.suppress(*REJECTED):
-                    _use(estimator(**options), X, y)
+                _try(estimator, options, X, y)
+            if not options or not options.keys().isdisjoint(ENGINE_OPTIONS):
+                limits = FEW_TREES if family in TREES else FEW_STEPS
+                few = {name: value for name, value in limits.items() if name in estimator().get_params()}
+                for X, y in _large_inputs(estimator, is_plain=not options):
+                    _try(estimator, {**few, **options}, X, y, is_large=True)
     return ""
 
 
-def _use(model, X, y):
-    """Call everything that runs a kernel: fit (with and without weights), partial_fit, predict, transform."""
+def _try(estimator, options, X, y, is_large=False) -> bool:
+    """Use an estimator; whether it accepts the combination."""
+    with contextlib.suppress(*REJECTED):
+        _use(estimator(**options), X, y, is_large)
+        return True
+    return False
+
+
+def _accepted(estimator):
+    """The variants that an estimator accepts: an option that it refuses by itself comes with the first that helps."""
+    singles, first = list(_variants(estimator)), next(_inputs(estimator))
+    for options in singles:
+        pairs = ({**options, **other} for other in singles if not options.keys() & other.keys())
+        yield from itertools.islice(filter(lambda chosen: _try(estimator, chosen, *first), pairs), 1)
+
+
+def _use(model, X, y, is_large=False):
+    """Call everything that runs a kernel: fit, predict, transform; on tiny data also fit with weights, partial_fit."""
     model.fit(X, y)
     for method in ("predict", "predict_proba", "decision_function", "transform"):
         if hasattr(model, method):
             getattr(model, method)(X)
+    if is_large:
+        return
     if "sample_weight" in inspect.signature(model.fit).parameters:
         import numpy as np
 
@@ -179,6 +210,9 @@ def _variants(estimator):
                 yield {name: option}
         elif name == "fit_intercept":
             yield {name: False}
+        elif name == "l1_ratio":
+            yield {name: 0.5}
+            yield {name: 1.0}
 
 
 def _options(rule):
@@ -194,24 +228,56 @@ def _inputs(estimator):
     import numpy as np
     import scipy.sparse as sp
 
-    from hyperplan._base import is_classifier
-
     rng = np.random.default_rng(0)
     X = rng.normal(size=(24, 3))
-    score = X @ [1.0, -1.0, 0.5] + rng.normal(size=24)
-    positive = np.exp(0.3 * score)  # some families want positive targets
-    pair = np.column_stack([positive, positive[::-1]])
-    tags = estimator().__sklearn_tags__().target_tags
-    if is_classifier(estimator()):
-        targets = [(score > 0).astype(np.intp), np.digitize(score, [-0.7, 0.7])]
-    elif estimator().__sklearn_tags__().estimator_type == "ranker":
-        targets = [np.digitize(score, [-0.7, 0.7])]
-    else:
-        targets = [positive, pair] if tags.single_output else [pair]
-    for y in targets:
+    for y in _targets(estimator, X @ [1.0, -1.0, 0.5] + rng.normal(size=24)):
         for values in (X, X.astype(np.float32)):
             yield values, y
             yield np.asfortranarray(values), y
             yield sp.csr_array(values), y
             yield sp.csc_array(values), y
         yield rng.normal(size=(24, 40)), y
+
+
+def _targets(estimator, score):
+    """Targets that follow a score: two and three classes; grades; positive numbers (which all take), one and two."""
+    import numpy as np
+
+    from hyperplan._base import is_classifier
+
+    positive = np.exp(score / (np.abs(score).max() + 1.0))
+    pair = np.column_stack([positive, positive[::-1]])
+    if estimator().__sklearn_tags__().estimator_type == "ranker":
+        return [np.digitize(score, [-0.7, 0.7])]
+    if is_classifier(estimator()):
+        return [(score > 0).astype(np.intp), np.digitize(score, [-0.7, 0.7])]
+    return [positive, pair] if estimator().__sklearn_tags__().target_tags.single_output else [pair]
+
+
+def _large_inputs(estimator, is_plain):
+    """Training sets of many rows, of many columns, and sparse ones; the other layouts only for a plain estimator.
+
+    Trees make sparse data dense, and preprocessing looks at columns one by one: nothing of its own runs.
+    """
+    import numpy as np
+    import scipy.sparse as sp
+
+    rng = np.random.default_rng(0)
+    family = estimator.__module__.split(".")[1]
+    shapes = {"preprocessing": (TALL,)}.get(family, (TALL_TREES, WIDE_TREES) if family in TREES else (TALL, WIDE))
+    for shape in shapes:
+        X = rng.normal(size=shape)
+        targets = _targets(estimator, X[:, :5] @ [1.0, -1.0, 0.5, 0.3, 0.2] + rng.normal(size=shape[0]))
+        for y in targets if is_plain else targets[:1]:
+            yield X, y
+        if is_plain:
+            yield X.astype(np.float32), targets[0]
+        if is_plain and shape == shapes[0]:
+            yield np.asfortranarray(X), targets[0]
+    if family not in (*TREES, "preprocessing"):
+        n, d = SPARSE
+        columns = rng.integers(d, size=n * SPARSE_ROW)
+        parts = (rng.uniform(0.5, 1.5, size=columns.size), columns, np.arange(0, columns.size + 1, SPARSE_ROW))
+        X = sp.csr_array(parts, shape=SPARSE)
+        for y in _targets(estimator, X @ rng.normal(size=d)):
+            yield X, y
