@@ -32,6 +32,7 @@ from hyperplan._trees._criterion_kernels import (
 
 SCORE, THRESHOLD, POSITION, MISSING_LEFT, N_LEFT, EXTRA, N_CANDIDATE = range(7)
 LEFT, RIGHT, NODE, LEFT_CHILD, RIGHT_CHILD, N_SUMS = range(6)  # vectors of sums in the scratch memory
+ZERO = np.int64(0)  # for arguments of kernels: for a literal 0 they would be compiled once more
 TIE = np.float32(1e-7)  # float32 values closer than this count as equal
 ROUNDING = (
     1e-12  # scores that differ by less (relatively) are equal, and the first wins: sums depend on the order of rows
@@ -115,7 +116,7 @@ def scan_mean(values, rows, start, end, n_missing, cst, real, weight, mins, tota
     W, S, lower, upper = totals
     min_leaf, min_weight = mins
     weighted, last_value = weight.shape[0] > 0, end - n_missing
-    best_num, best_den, best_p, best_side, bar = -1.0, 1.0, start - 1, 0, -1.0
+    best_num, best_den, best_p, best_side, bar = -1.0, 1.0, start - 1, ZERO, -1.0
     for side in range(2 if n_missing > 0 else 1):
         t, wl = 0.0, 0.0
         if side == 1:
@@ -169,7 +170,7 @@ def scan_labels(values, rows, start, end, min_leaf, ones, cand):  # OUT: cand
         if num * best_den > best_num * den and values[2 * p + 1] > values[2 * p - 1] + TIE:
             best_num, best_den, best_p = num, den, p
     if best_p >= start:
-        note(cand, best_num / best_den, values, start, best_p, end, 0, 0)
+        note(cand, best_num / best_den, values, start, best_p, end, ZERO, ZERO)
 
 
 @inner_kernel

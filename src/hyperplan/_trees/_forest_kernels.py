@@ -8,6 +8,7 @@ that a node's path from the root determines.
 
 Nodes are written to ``ints`` (left, right, feature, rows, missing left) and ``reals`` (threshold, impurity, weight,
 values).  ``tables`` is an empty tuple for random thresholds: the compiler knows and leaves out the other searches.
+Numbers that are handed on start as `ZERO`, not 0: the compiler would make one more version for a literal.
 """
 
 import numpy as np
@@ -30,6 +31,7 @@ START, END, DEPTH, PARENT, IS_LEFT, LEVEL, N_SPAN = range(7)
 KEY, TOTAL = range(2)  # of a node on the stack
 LEFT, RIGHT, FEATURE, N_ROWS, MISSING_LEFT, N_INTS = range(6)
 THRESHOLD, IMPURITY, WEIGHT, VALUES = range(4)
+ZERO, ONE = np.int64(0), np.int64(1)
 WORTH_A_COPY = 16  # rows of a node from which its codes are copied
 NOTHING_LEFT = 1.0 - 1e-12  # share of the impurity: a split that removes so much cannot be beaten
 CODES_PER_ROW = 2  # codes of a column per row of the node up to which a histogram is worth clearing
@@ -179,7 +181,7 @@ def search_two(matrix, tables, rows, span, total, most, key, rule, work):  # OUT
     limits = (rule.criterion, rule.min_leaf, rule.min_weight)
     d, n = matrix.shape[0], span[1] - span[0]
     draw[0] = key
-    i, usable, best, winner, left, right, cut, kept = 0, 0, CONSTANT, -1, 0, 0, 0.0, 0
+    i, usable, best, winner, left, right, cut, kept = ZERO, 0, CONSTANT, -ONE, ZERO, ZERO, 0.0, ZERO
     while i < d and (i < rule.max_features or usable == 0) and best < most:
         j = draw_feature(order, swaps, i, draw)
         column, threshold = matrix[j], 0.0
@@ -212,9 +214,9 @@ def search_two(matrix, tables, rows, span, total, most, key, rule, work):  # OUT
 def grow_two(blocks, unit, tables, rows, seed, rule, work, ints, reals):  # OUT: all but unit, tables, seed, rule
     """Grow a tree for two classes with counts, ``unit`` of each row packed; the number of nodes."""
     stack, waiting, units, spill, spare, state = work.stack, work.keyed, work.units, work.spill, work.spare, work.state
-    push(stack, 0, 0, rows.shape[0], 0, -1, 0, 0)
+    push(stack, ZERO, ZERO, rows.shape[0], ZERO, -ONE, ZERO, ZERO)
     waiting[0, KEY], waiting[0, TOTAL] = seed, gather_two(unit, rows, units)
-    top, n_nodes = 1, 0
+    top, n_nodes = ONE, ZERO
     while top > 0:
         top -= 1
         i, key, total = n_nodes, waiting[top, KEY], waiting[top, TOTAL]
@@ -237,9 +239,9 @@ def grow_two(blocks, unit, tables, rows, seed, rule, work, ints, reals):  # OUT:
             cut, codes = middle_of(tables, j, left, right), codes[:0]
         n_left, below = divide_two(codes, here[j], left, span, rows, units, spill, spare)
         write_split(i, j, cut, n_left, end - start, ints, reals)
-        push(stack, top, start + n_left, end, depth + 1, i, 0, level)
+        push(stack, top, start + n_left, end, depth + 1, i, ZERO, level)
         waiting[top, KEY], waiting[top, TOTAL] = child_key(key, RIGHT_SALT, state), total - below
-        push(stack, top + 1, start, start + n_left, depth + 1, i, 1, level)
+        push(stack, top + 1, start, start + n_left, depth + 1, i, ONE, level)
         waiting[top + 1, KEY], waiting[top + 1, TOTAL] = child_key(key, LEFT_SALT, state), below
         top += 2
     return n_nodes

@@ -154,7 +154,7 @@ def scan_two_sorted(column, rows, span, total, limits, units, keys, spare, digit
     start, end = span
     if not sorted_keys(column, rows, start, end, keys, spare, digits):
         return CONSTANT, 0, 0
-    n, m, below = end - start, 0, np.uint64(0)
+    n, m, below = end - start, np.int64(0), np.uint64(0)  # no literal, for which calls would be compiled once more
     keys[n] = ~np.uint64(0)
     for i in range(n):
         key = keys[i]
@@ -174,7 +174,7 @@ def scan_two_histogram(column, rows, span, total, limits, n_codes, units, cells,
     start, end = span
     for p in range(start, end):
         cells[column[rows[p]]] += units[p]
-    m, below = 0, np.uint64(0)
+    m, below = np.int64(0), np.uint64(0)
     for b in range(n_codes):
         cell = cells[b]
         cells[b] = 0

@@ -15,10 +15,12 @@ from hyperplan._trees._forest_kernels import (
     KEY,
     LEFT_SALT,
     LEVEL,
+    ONE,
     PARENT,
     RIGHT_SALT,
     START,
     VALUES,
+    ZERO,
     by_histogram,
     child_key,
     column_seed,
@@ -109,7 +111,7 @@ def search_sums(matrix, tables, rows, span, totals, most, key, rule, means, work
     limits = (rule.criterion, rule.min_leaf, rule.min_weight)
     d = matrix.shape[0]
     draw[0] = key
-    i, usable, best, winner, left, right, cut, kept = 0, 0, CONSTANT, -1, 0, 0, 0.0, 0
+    i, usable, best, winner, left, right, cut, kept = ZERO, 0, CONSTANT, -ONE, ZERO, ZERO, 0.0, ZERO
     while i < d and (i < rule.max_features or usable == 0) and best * EQUALLY_GOOD < most:
         j = draw_feature(order, swaps, i, draw)
         column, threshold = matrix[j], 0.0
@@ -167,9 +169,9 @@ def grow_sums(blocks, stat, tables, rows, seed, rule, means, work, ints, reals):
     stack, waiting, pairs, state, sums = work.stack, work.keyed, work.pairs, work.state, work.sums
     for p in range(rows.shape[0]):
         pairs[p, 0], pairs[p, 1] = stat[rows[p], 0], stat[rows[p], 1]
-    push(stack, 0, 0, rows.shape[0], 0, -1, 0, 0)
+    push(stack, ZERO, ZERO, rows.shape[0], ZERO, -ONE, ZERO, ZERO)
     waiting[0, KEY] = seed
-    top, n_nodes, square = 1, 0, rule.scale * rule.scale
+    top, n_nodes, square = ONE, ZERO, rule.scale * rule.scale
     while top > 0:
         top -= 1
         i, key, start, end, depth = n_nodes, waiting[top, KEY], stack[top, START], stack[top, END], stack[top, DEPTH]
@@ -190,8 +192,8 @@ def grow_sums(blocks, stat, tables, rows, seed, rule, means, work, ints, reals):
             cut, codes = middle_of(tables, j, left, right), codes[:0]
         n_left = divide_pairs(codes, here[j], left, span, rows, pairs, work.spill, work.spare_pairs)
         write_split(i, j, cut, n_left, end - start, ints, reals)
-        push(stack, top, start + n_left, end, depth + 1, i, 0, level)
-        push(stack, top + 1, start, start + n_left, depth + 1, i, 1, level)
+        push(stack, top, start + n_left, end, depth + 1, i, ZERO, level)
+        push(stack, top + 1, start, start + n_left, depth + 1, i, ONE, level)
         waiting[top, KEY] = child_key(key, RIGHT_SALT, state)
         waiting[top + 1, KEY] = child_key(key, LEFT_SALT, state)
         top += 2

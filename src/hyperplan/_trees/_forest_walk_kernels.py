@@ -8,7 +8,7 @@ for the next.
 
 import numpy as np
 
-from hyperplan._core.jit import kernel
+from hyperplan._core.jit import inner_kernel, view_kernel
 
 THRESHOLD, FEATURE, LEFT = range(3)
 MISSING_RIGHT = 30
@@ -16,7 +16,7 @@ FEATURE_MASK = (1 << 30) - 1
 LANES = 16
 
 
-@kernel
+@inner_kernel
 def child(X, i, f, node, table, cut):
     """Child of an inner node with feature word f that row i goes to."""
     x = X[i, f & FEATURE_MASK]
@@ -24,7 +24,7 @@ def child(X, i, f, node, table, cut):
     return np.int64(table[node, LEFT + right])
 
 
-@kernel
+@inner_kernel
 def leaf_of(X, i, root, table, cut):
     node = root
     f = table[node, FEATURE]
@@ -34,9 +34,9 @@ def leaf_of(X, i, root, table, cut):
     return node
 
 
-@kernel
-def walk_tree(X, root, table, cut, nodes, rows, found):  # OUT: nodes, rows, found: the leaf of each row
-    n = X.shape[0]
+@inner_kernel
+def walk_tree(X, root, table, cut, lanes, found):  # OUT: lanes, found: the leaf of each row
+    n, nodes, rows = X.shape[0], lanes[0], lanes[1]
     active = min(LANES, n)
     for k in range(active):
         nodes[k], rows[k] = root, k
@@ -59,33 +59,31 @@ def walk_tree(X, root, table, cut, nodes, rows, found):  # OUT: nodes, rows, fou
                 nodes[k], rows[k] = nodes[active], rows[active]
 
 
-@kernel
+@inner_kernel
 def add_values(out, i, values, k):  # OUT: out
     for c in range(values.shape[1]):
         out[i, c] += values[k, c]
 
 
-@kernel
-def add_trees(X, table, cut, values, roots, out):  # OUT: out, the sums over all trees
+@view_kernel
+def add_trees(X, table, cut, values, roots, lanes, found, out):  # OUT: lanes, found; out: the sums over all trees
     n = X.shape[0]
-    nodes, rows, found = np.empty(LANES, dtype=np.int64), np.empty(LANES, dtype=np.int64), np.empty(n, dtype=np.int64)
     for t in range(roots.shape[0]):
-        walk_tree(X, roots[t], table, cut, nodes, rows, found)
+        walk_tree(X, roots[t], table, cut, lanes, found)
         for i in range(n):
             add_values(out, i, values, table[found[i], LEFT])
 
 
-@kernel
-def leaves_of_trees(X, table, cut, roots, out):  # OUT: out, node numbers within each tree
+@view_kernel
+def leaves_of_trees(X, table, cut, roots, lanes, found, out):  # OUT: lanes, found; out: node numbers within each tree
     n = X.shape[0]
-    nodes, rows, found = np.empty(LANES, dtype=np.int64), np.empty(LANES, dtype=np.int64), np.empty(n, dtype=np.int64)
     for t in range(roots.shape[0]):
-        walk_tree(X, roots[t], table, cut, nodes, rows, found)
+        walk_tree(X, roots[t], table, cut, lanes, found)
         for i in range(n):
             out[i, t] = found[i] - roots[t]
 
 
-@kernel
+@inner_kernel
 def row_loss(sums, count, target, n_classes):
     """Mean over outputs of the squared error, or of the wrong answers of the largest share (the first of equals)."""
     q, loss = target.shape[0], 0.0
@@ -104,7 +102,7 @@ def row_loss(sums, count, target, n_classes):
     return loss / q
 
 
-@kernel
+@view_kernel
 def add_out_of_bag(X, outside, y, n_classes, table, cut, values, roots, out, count, curve):  # OUT: last three
     """Sums over the trees that did not see a row, how many these are, and the loss after each tree.
 

@@ -69,6 +69,11 @@ def _dense(X, part):
     return np.ascontiguousarray(rows.toarray() if sp.issparse(rows) else rows, dtype=np.float32)
 
 
+def _lanes(rows):
+    """Scratch memory of a walk: nodes and rows that are on their way, and the leaf of each row."""
+    return np.empty((2, k.LANES), dtype=np.int64), np.empty(rows.shape[0], dtype=np.int64)
+
+
 def mean_values(walk, X, n_jobs=None) -> np.ndarray:
     """Mean over the trees of the values of the leaves that rows (float32 array or CSR) reach."""
     n, n_trees = X.shape[0], walk.roots.shape[0]
@@ -79,7 +84,7 @@ def mean_values(walk, X, n_jobs=None) -> np.ndarray:
 
         def task(part, rows=rows, arrays=arrays):
             total = np.zeros((rows.shape[0], walk.values.shape[1]))
-            k.add_trees(rows, *arrays, walk.roots[part], total)
+            k.add_trees(rows, *arrays, walk.roots[part], *_lanes(rows), total)
             return total
 
         for total in thread_map(task, parts, 1 if n * n_trees < FEW_WALKS else n_jobs):
@@ -103,7 +108,8 @@ def leaves(walk, X, n_jobs=None) -> np.ndarray:
     out = np.empty((X.shape[0], walk.roots.shape[0]), dtype=np.int64)
 
     def task(part):
-        k.leaves_of_trees(_dense(X, part), walk.table, walk.cut, walk.roots, out[part])
+        rows = _dense(X, part)
+        k.leaves_of_trees(rows, walk.table, walk.cut, walk.roots, *_lanes(rows), out[part])
 
     thread_map(task, spans(X.shape[0], ROWS_PER_TASK), n_jobs)
     return out
