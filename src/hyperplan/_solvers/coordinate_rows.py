@@ -1,9 +1,10 @@
 """The tall engine of coordinate descent: far more rows than columns, of which few matter.
 
-A Gram matrix of all columns would cost more than reading X several times.  Instead, the problem of a sample of rows
-(a pilot) says which columns matter; one reading of X gives their Gram matrix and the exact correlations of all
-columns, the problem is solved on these columns, and another reading certifies the solution or names the columns that
-were missing.  Whatever the pilot says, the certificate comes from residuals of all rows.
+A Gram matrix of all columns would cost more than reading X several times.  Instead, a sample of rows (a pilot) is
+solved; one reading of X gives the exact correlations of all columns there, which correct the sample's problem so that
+it says which columns matter; another gives the Gram matrix of these, the problem is solved on them, and a last reading
+certifies the solution or names the columns that were missing.  Whatever the pilot says, the certificate comes from
+residuals of all rows.
 """
 
 from typing import NamedTuple
@@ -22,7 +23,7 @@ from hyperplan._solvers._coordinate_rows_kernels import (
     residual_panel_by_rows,
     sample_panel,
 )
-from hyperplan._solvers.coordinate import BLOCK_PATIENCE, PathSolution, Penalty, Stop, gram_solve
+from hyperplan._solvers.coordinate import BLOCK_PATIENCE, GRAM_PATIENCE, PathSolution, Penalty, Stop, gram_solve
 from hyperplan._solvers.coordinate_newton import SupportFactor
 
 TASK_ROWS = 4 * PANEL  # rows of one task
@@ -35,7 +36,7 @@ PILOT_COLUMNS = 32  # fewer columns have their whole Gram matrix at the price of
 PILOT_TOLERANCE = 1e-4
 PILOT_EPOCHS = 1000
 PILOT_ROUNDING = 1e-6  # relative ridge against the rounding of single precision
-MARGIN = 2.0  # standard deviations of a sampled correlation that count as "may matter"
+NEAR = 0.9  # share of the penalty that a correlation must reach to count as "may matter": another reading costs more
 LARGEST_SHARE = 0.6  # of the columns in the working set, beyond which the whole Gram matrix is cheaper
 ROUNDS = 6  # readings of X before the whole Gram matrix is formed after all
 POLISH = 4
@@ -65,6 +66,11 @@ class Pilot(NamedTuple):
     def usable(self) -> bool:
         """Whether the sample has anything to say: finite numbers and a target that varies."""
         return bool(np.isfinite(self.gram).all() and np.isfinite(self.xy).all() and 0 < self.y2 < np.inf)
+
+    @property
+    def stop(self):
+        """A coarse stopping rule: the sample only chooses columns."""
+        return Stop(self.y2, PILOT_TOLERANCE * self.y2, np.inf, PILOT_EPOCHS)
 
     def penalty(self, penalty, total):
         """The penalty in the sample's units, with a little ridge against the rounding of single precision."""
@@ -138,36 +144,27 @@ class TallRows:
             float(square[d + 1, d + 1]),
         )
 
-    def read(self, w, columns=None):
-        """(`RowSums` at w, Gram matrix of the chosen columns) in one reading; makes the means exact."""
+    def read(self, w) -> RowSums:
+        """The sums at w in one reading; makes the means exact."""
         used = np.flatnonzero(w)
-        chosen = np.empty(0, dtype=np.intp) if columns is None else columns
         shift, y_shift = self.x_mean, self.y_mean
 
         def task(rows):
             r, sums, c = np.empty(PANEL), np.zeros(6), np.zeros((2, w.shape[0]))
-            G = np.zeros((chosen.shape[0], chosen.shape[0]))
-            Z = np.empty((min(PANEL, rows.stop - rows.start), chosen.shape[0]), order=self.order)
-            for first in range(rows.start, rows.stop, PANEL):
-                last = min(first + PANEL, rows.stop)
-                self._residual_panel(self.X, self.y, self.weight, shift, y_shift, used, w, first, last, r, sums, c)
-                if chosen.shape[0]:
-                    part = Z[: last - first]
-                    gather_panel(self.X, shift, self.root, chosen, first, last, part)
-                    G += part.T @ part
-            return sums, c, G
+            fixed = (self.X, self.y, self.weight, shift, y_shift, used, w, rows.start, rows.stop)
+            self._residual_panel(*fixed, r, sums, c)
+            return sums, c
 
-        sums, c, G = _added(quiet_map(task, spans(self.X.shape[0], TASK_ROWS)))
+        sums, c = _added(quiet_map(task, spans(self.X.shape[0], TASK_ROWS)))
         total, r1, r2, rt, t1, t2 = (float(value) for value in sums)
         self.total = total
         if self.center:
             rest = c[1] / total
-            G -= total * np.outer(rest[chosen], rest[chosen])
             c[0] -= rest * r1
             r2, rt, t2 = r2 - r1 * r1 / total, rt - r1 * t1 / total, t2 - t1 * t1 / total
             self.x_mean, self.y_mean = shift + rest, y_shift + t1 / total
         self.y2 = max(t2, 0.0)
-        return RowSums(c[0], max(r2, 0.0), rt), G
+        return RowSums(c[0], max(r2, 0.0), rt)
 
     def products(self, new, old):
         """Products of the `new` columns with the old and the new ones, shape (old + new, new); means are exact."""
@@ -218,41 +215,55 @@ def _added(parts):
     return sums
 
 
-def pilot_columns(rows, penalty, w0=None):
-    """(columns that may matter, coefficients of the sample's problem), or None when the sample is not finite."""
+def pilot_solution(rows, penalty, patience=BLOCK_PATIENCE):
+    """Coefficients of the sample's own problem, or None when the sample is not finite."""
     m = rows.pilot
     if not m.usable:
         return None
-    sampled = m.penalty(penalty, rows.total)
-    w = np.zeros(m.xy.shape[0]) if w0 is None else np.array(w0, dtype=np.float64)
-    c = m.xy - m.gram @ w if w.any() else m.xy.copy()
-    stop = Stop(m.y2, PILOT_TOLERANCE * m.y2, np.inf, PILOT_EPOCHS)
-    gram_solve(m.gram, m.xy, sampled, stop, w, c, _CYCLIC, BLOCK_PATIENCE, SupportFactor())
-    spread = np.sqrt(max(m.y2 - w @ m.xy - w @ c, 0.0) / m.total * np.diagonal(m.gram).clip(0.0))
-    score = c - sampled.l2 * w
-    score = score if penalty.positive else np.abs(score)
-    near = (w != 0) | (score > sampled.l1 - MARGIN * spread)
-    if w0 is not None:
-        near |= np.asarray(w0) != 0
-    return np.flatnonzero(near), w
+    w = np.zeros(m.xy.shape[0])
+    gram_solve(m.gram, m.xy, m.penalty(penalty, rows.total), m.stop, w, m.xy.copy(), _CYCLIC, patience, SupportFactor())
+    return w
+
+
+def corrected_columns(rows, penalties, reference, sums, start):
+    """Columns that the sample, its gradient corrected by all rows at `reference`, gives a coefficient or nearly one.
+
+    The sample's noise is that of its residuals.  Once the correlations of all rows are known at some coefficients,
+    only the (small) way from there to another solution is seen through the sample.
+    """
+    m = rows.pilot
+    q = sums.c * (m.total / rows.total) + m.gram @ reference
+    w, factor = start.copy(), SupportFactor()
+    c = q - m.gram @ w
+    ever = np.zeros(w.shape[0], dtype=np.bool_)
+    for penalty in penalties:
+        sampled = m.penalty(penalty, rows.total)
+        gram_solve(m.gram, q, sampled, m.stop, w, c, _CYCLIC, GRAM_PATIENCE, factor)
+        score = c - sampled.l2 * w
+        ever |= (w != 0) | ((score if penalty.positive else np.abs(score)) > NEAR * sampled.l1)
+    return ever
 
 
 def rows_solve(rows, penalty, options, w0=None) -> PathSolution | None:
     """Solve for one penalty with l1 > 0; None when too many columns matter, or the data are not finite."""
-    found = pilot_columns(rows, penalty, w0)
-    d = rows.X.shape[1]
-    if found is None or found[0].shape[0] > LARGEST_SHARE * d:
+    w = pilot_solution(rows, penalty)
+    if w is None:
         return None
-    columns, w = found
     w = w if w0 is None else np.array(w0, dtype=np.float64)
-    sums, G = rows.read(w, columns)
+    sums = rows.read(w)
     if not np.isfinite(sums.c).all():
         return None  # a column that is not used may hide a NaN from the gap
     goal, epochs, factor, complete = options.tol * rows.y2, 0, SupportFactor(), False
     gap, primal, score = _gap(penalty, sums, w)
+    columns = G = None
     for turn in range(ROUNDS):
         if (gap <= goal and (turn or w0 is not None)) or epochs >= options.max_iter or not np.isfinite(gap):
             break
+        if columns is None:
+            columns = np.flatnonzero(corrected_columns(rows, [penalty], w, sums, w) | (w != 0))
+            if columns.shape[0] > LARGEST_SHARE * w.shape[0]:
+                return None
+            G = rows.products(columns, columns[:0])
         inside, c, left = w[columns], sums.c[columns], options.max_iter - epochs
         # when no column is missing, Newton steps alone, down to rounding
         inner, most, patience = (-1.0, min(POLISH, left), 0) if complete else (0.3 * goal, left, BLOCK_PATIENCE)
@@ -260,12 +271,12 @@ def rows_solve(rows, penalty, options, w0=None) -> PathSolution | None:
         used, _ = gram_solve(G, c + G @ inside, penalty, stop, inside, c, options.rng, patience, factor)
         epochs += max(1, used)
         w[columns] = inside
-        sums, _ = rows.read(w)
+        sums = rows.read(w)
         gap, primal, score = _gap(penalty, sums, w)
         missing = np.setdiff1d(np.flatnonzero(score > penalty.l1), columns)
         complete = not missing.shape[0]
         if gap > goal and not complete:
-            if columns.shape[0] + missing.shape[0] > LARGEST_SHARE * d:
+            if columns.shape[0] + missing.shape[0] > LARGEST_SHARE * w.shape[0]:
                 return None
             G = _grown(G, rows.products(missing, columns))
             columns = np.concatenate([columns, missing])

@@ -13,44 +13,24 @@ from hyperplan._core.status import Status
 from hyperplan._solvers._coordinate_kernels import gram_gap
 from hyperplan._solvers.coordinate import GRAM_PATIENCE, PathSolution, Stop, _primal, _Recorder, gram_solve
 from hyperplan._solvers.coordinate_newton import SupportFactor
-from hyperplan._solvers.coordinate_rows import PILOT_EPOCHS, PILOT_TOLERANCE
+from hyperplan._solvers.coordinate_rows import corrected_columns, pilot_solution
 
 PILOT_STEP = 4  # one of so many penalties is solved on the sample
-NEAR = 0.9  # share of the penalty that a correlation must reach to count as "may matter": another reading costs more
 LARGEST_SAMPLE_SHARE = 0.75  # of the columns in the sample's own solution, which has more than the corrected one
 LARGEST_PATH_SHARE = 0.4  # of the columns whose products are summed; beyond, the whole Gram matrix is cheaper
 ROUNDS = 4
-_CYCLIC = np.empty(0, dtype=np.uint64)
 
 
 def path_columns(rows, penalties):
-    """Columns that the sample, its gradient corrected by all rows, gives a coefficient for some penalty; or None.
-
-    The sample's noise is that of its residuals.  Once the correlations of all rows are known at its last solution,
-    only the (small) way from there to the other solution is seen through the sample.
-    """
-    pilot = rows.pilot
-    if not pilot.usable:
+    """Columns that may have a coefficient for some penalty, by the sample and one reading of all rows; or None."""
+    w = pilot_solution(rows, penalties[-1], GRAM_PATIENCE)
+    if w is None or np.count_nonzero(w) > LARGEST_SAMPLE_SHARE * w.shape[0]:
         return None
-    last = pilot.penalty(penalties[-1], rows.total)
-    w = np.zeros(pilot.xy.shape[0])
-    stop = Stop(pilot.y2, PILOT_TOLERANCE * pilot.y2, np.inf, PILOT_EPOCHS)
-    gram_solve(pilot.gram, pilot.xy, last, stop, w, pilot.xy.copy(), _CYCLIC, GRAM_PATIENCE, SupportFactor())
-    if np.count_nonzero(w) > LARGEST_SAMPLE_SHARE * w.shape[0]:
-        return None
-    sums, _ = rows.read(w)
+    sums = rows.read(w)
     if not np.isfinite(sums.c).all():
         return None
-    q = sums.c * (pilot.total / rows.total) + pilot.gram @ w
-    ever = np.zeros(w.shape[0], dtype=np.bool_)
-    w[:] = 0.0
-    c, factor = q.copy(), SupportFactor()
-    for penalty in penalties[::-PILOT_STEP][::-1]:
-        sampled = pilot.penalty(penalty, rows.total)
-        gram_solve(pilot.gram, q, sampled, stop, w, c, _CYCLIC, GRAM_PATIENCE, factor)
-        score = c - sampled.l2 * w
-        ever |= (w != 0) | ((score if penalty.positive else np.abs(score)) > NEAR * sampled.l1)
-    return np.flatnonzero(ever)
+    some = penalties[::-PILOT_STEP][::-1]
+    return np.flatnonzero(corrected_columns(rows, some, w, sums, np.zeros(w.shape[0])))
 
 
 def rows_path(rows, penalties, options) -> PathSolution | None:

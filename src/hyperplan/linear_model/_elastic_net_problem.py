@@ -94,7 +94,7 @@ class TallProblem:
 
     def _correlated(self):
         if self._first_xy is None:
-            self._first_xy = self._rows.read(np.zeros(self._rows.X.shape[1]))[0].c
+            self._first_xy = self._rows.read(np.zeros(self._rows.X.shape[1])).c
         return self._first_xy
 
     @property
