@@ -3,6 +3,9 @@
 `advance` splits node after node in one call and returns only when a node is so large that its work is better shared
 among threads; the caller then does `split_part` and `join_parts` (threads share the rows) or `divide` (they share the
 features), then `branch`, `expand` and `finish` itself.  Sums are exact, so that all paths give the same bits.
+
+Numbers of rows are not in the histograms.  A side whose hessian reaches `rules.safe_hessian` has enough rows; only
+if the best split of a node is not of that kind, rows are counted, for its feature alone (`settle`).
 """
 
 import math
@@ -12,6 +15,7 @@ import numpy as np
 from hyperplan._core._rng_kernels import next_uniform
 from hyperplan._core.jit import kernel
 from hyperplan._trees._binning_kernels import WIDTH
+from hyperplan._trees._bundle_kernels import unbundle
 from hyperplan._trees._histogram_kernels import (
     GROUP,
     HESSIAN,
@@ -26,7 +30,6 @@ from hyperplan._trees._histogram_kernels import (
 )
 
 N_NODES, N_LEAVES, N_OPEN, N_FREE = 0, 1, 2, 3  # places in Workspace.state
-COUNT_ROWS = 2048  # nodes up to this size get exact row counts at once, larger ones only when a split is too uneven
 DENSE = 10  # nodes with at least one row in so many are read column by column
 
 
@@ -143,86 +146,88 @@ def may_split(nodes, node, rules):
 
 
 @kernel
-def scan_unit(data, nodes, node, side, unit, rules, constraints, work, prefix, gains, order):  # OUT: work (found)
-    """Best split of each feature of a unit at `node`, into row `side` of the found_ arrays."""
-    slot, counted = nodes.slot[node], np.int64(nodes.counted[node])
+def scan_feature(data, nodes, node, side, f, rules, constraints, work, counts, counted, buffers):  # OUT: work (found)
+    """Best split of feature f at `node`, into row `side` of the found_ arrays; exact about rows when `counted`."""
+    prefix, gains, order, own = buffers
     facts = (nodes.packed[node], nodes.stop[node] - nodes.start[node], counted, nodes.lower[node], nodes.upper[node])
-    bounded = nodes.lower[node] > -np.inf or nodes.upper[node] < np.inf
-    for f in range(unit * WIDTH, min(unit * WIDTH + WIDTH, data.n_bins.shape[0])):
-        out = (
-            work.found_gain[side, f : f + 1],
-            work.found_bin[side, f : f + 1],
-            work.found_missing[side, f : f + 1],
-            work.found_left[side, f : f + 1],
-        )
-        if not work.allowed[side, f]:
-            work.found_gain[side, f] = -1.0
-            continue
-        hist, counts = work.hist[slot, f], work.counts[slot if counted else 0, f]
-        n_bins, missing, missing_bin = data.n_bins[f], np.int64(data.has_missing[f]), data.missing_bin
-        monotone = constraints.monotone[f]
-        if rules.hessian_counts:
-            facts = (facts[0], facts[1], np.int64(0), facts[3], facts[4])
-        if data.categorical[f]:
-            scan_categories(
-                hist, counts, n_bins, missing, missing_bin, facts, rules, monotone, (gains, order), out,
-                work.found_chosen[side, f],
-            )  # fmt: skip
-        elif bounded or monotone != 0:
-            scan_bounded(hist, counts, n_bins, missing, missing_bin, facts, rules, monotone, out)
-        else:
-            scan_numbers(hist, counts, n_bins, missing, missing_bin, facts, rules, (prefix, gains, order), out)
+    out = (
+        work.found_gain[side, f : f + 1],
+        work.found_bin[side, f : f + 1],
+        work.found_missing[side, f : f + 1],
+        work.found_left[side, f : f + 1],
+    )
+    hist = work.hist[nodes.slot[node], work.column[f]]
+    n_bins, missing, missing_bin = data.n_bins[f], np.int64(data.has_missing[f]), data.missing_bin
+    if work.usual[f] >= 0:
+        unbundle(hist, nodes.packed[node], work.offset[f], work.usual[f], n_bins, own)
+        hist = own
+    monotone = constraints.monotone[f]
+    if data.categorical[f]:
+        chosen = work.found_chosen[side, f]
+        scan_categories(
+            hist, counts, n_bins, missing, missing_bin, facts, rules, monotone, (gains, order), out, chosen
+        )  # fmt: skip
+    elif monotone != 0 or nodes.lower[node] > -np.inf or nodes.upper[node] < np.inf:
+        scan_bounded(hist, counts, n_bins, missing, missing_bin, facts, rules, monotone, out)
+    else:
+        scan_numbers(hist, counts, n_bins, missing, missing_bin, facts, rules, (prefix, gains, order), out)
 
 
 @kernel
-def add_node_rows(data, packed, work, rows, start, stop, first, last, hist, counts, counted):  # OUT: hist, counts
+def scan_unit(data, nodes, node, side, unit, rules, constraints, work, buffers):  # OUT: work (found)
+    """Best split of each feature of four columns at `node`, into row `side` of the found_ arrays."""
+    last = min(unit * WIDTH + WIDTH, work.member_start.shape[0] - 1)
+    for m in range(work.member_start[unit * WIDTH], work.member_start[last]):
+        f = work.member[m]
+        if work.allowed[side, f]:
+            scan_feature(data, nodes, node, side, f, rules, constraints, work, work.counts[0, 0], 0, buffers)
+        else:
+            work.found_gain[side, f] = -1.0
+
+
+@kernel
+def scan_buffers(work):
+    """Room for the scan of one feature: running sums, gains, bins in use, its own histogram."""
+    n = work.hist.shape[2] + 1
+    return np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64), np.empty(n, np.int64)
+
+
+@kernel
+def add_node_rows(packed, work, rows, start, stop, first, last, hist, counts, counted):  # OUT: hist, counts
     """Add rows[start:stop] to the histograms of words first .. last - 1 (and to their counts when `counted`)."""
     if work.lines.shape[0] > 0 and (stop - start) * DENSE < packed.shape[0]:
         add_lines(work.lines, packed, rows, start, stop, first, last, hist, counts, counted)
         return
     for unit in range(first, last):
         place = slice(unit * WIDTH, unit * WIDTH + WIDTH)
-        add_rows(data.words[unit], packed, rows, start, stop, hist[place])
+        add_rows(work.words[unit], packed, rows, start, stop, hist[place])
         if counted:
-            count_rows(data.words[unit], rows, start, stop, counts[place])
+            count_rows(work.words[unit], rows, start, stop, counts[place])
 
 
 @kernel
-def fill_histograms(data, packed, nodes, work, node, n_parts, first, last):  # OUT: work
-    """Histograms of `node` for words first .. last - 1: the sum of those of its parts; from its rows if n_parts = 0."""
-    start, stop, slot, counted = nodes.start[node], nodes.stop[node], nodes.slot[node], np.int64(nodes.counted[node])
+def fill_histograms(packed, nodes, work, node, n_parts, first, last, counted):  # OUT: work
+    """Histograms of `node` for words first .. last - 1: the sum of those of its parts; from its rows if n_parts = 0.
+
+    counted: also numbers of rows (from rows only).
+    """
+    start, stop, slot = nodes.start[node], nodes.stop[node], nodes.slot[node]
     place = slice(first * WIDTH, last * WIDTH)
-    counts = work.counts[slot if counted else 0]
-    if counted:
-        counts[place] = 0
     if n_parts > 0:
         work.hist[slot, place] = work.parts[0, place]
         for part in range(1, n_parts):
             work.hist[slot, place] += work.parts[part, place]
-        if counted:
-            for unit in range(first, last):
-                count_rows(data.words[unit], work.rows, start, stop, counts[unit * WIDTH : unit * WIDTH + WIDTH])
         return
     work.hist[slot, place] = 0
+    if counted:
+        work.counts[slot, place] = 0
     if stop - start == packed.shape[0] and not counted:
         for unit in range(first, last):
             hist = work.hist[slot, unit * WIDTH : unit * WIDTH + WIDTH]
-            add_all_rows(data.words[unit], packed, start, stop, hist)
+            add_all_rows(work.words[unit], packed, start, stop, hist)
         return
-    add_node_rows(data, packed, work, work.rows, start, stop, first, last, work.hist[slot], counts, counted)
-
-
-@kernel
-def subtract_sibling(data, nodes, work, small, large, unit):  # OUT: work
-    """Reduce the parent's histograms, which `large` has taken over, by those of `small`."""
-    place = slice(unit * WIDTH, unit * WIDTH + WIDTH)
-    work.hist[nodes.slot[large], place] -= work.hist[nodes.slot[small], place]
-    if nodes.counted[large] == 1:
-        work.counts[nodes.slot[large], place] -= work.counts[nodes.slot[small], place]
-    elif nodes.counted[large] == 2:  # the parent had no counts: visit its rows
-        counts = work.counts[nodes.slot[large], place]
-        counts[:] = 0
-        count_rows(data.words[unit], work.rows, nodes.start[large], nodes.stop[large], counts)
+    counts = work.counts[slot if counted else 0]
+    add_node_rows(packed, work, work.rows, start, stop, first, last, work.hist[slot], counts, counted)
 
 
 @kernel
@@ -232,50 +237,58 @@ def expand(data, packed, nodes, rules, constraints, work, small, large, n_parts,
     The rows of `small` are visited (or were, in `n_parts` parts); the histogram of `large`, which still holds the
     parent's, is reduced by them.  large = -1: one node alone (the root).  A node that may not be split needs no scan.
     """
-    prefix, gains = np.empty(work.hist.shape[2] + 1, np.int64), np.empty(work.hist.shape[2] + 1)
-    order = np.empty(work.hist.shape[2] + 1, np.int64)
+    buffers = scan_buffers(work)
     scan_large = large >= 0 and may_split(nodes, large, rules)
     scan_small = may_split(nodes, small, rules)
     for group in range(first, last, GROUP):  # few enough to stay in the cache from one step to the next
         stop = min(group + GROUP, last)
-        fill_histograms(data, packed, nodes, work, small, n_parts, group, stop)
+        fill_histograms(packed, nodes, work, small, n_parts, group, stop, 0)
         for unit in range(group, stop):
             if scan_large:
-                subtract_sibling(data, nodes, work, small, large, unit)
-                scan_unit(data, nodes, large, 1, unit, rules, constraints, work, prefix, gains, order)
+                place = slice(unit * WIDTH, unit * WIDTH + WIDTH)
+                work.hist[nodes.slot[large], place] -= work.hist[nodes.slot[small], place]
+                scan_unit(data, nodes, large, 1, unit, rules, constraints, work, buffers)
             if scan_small:
-                scan_unit(data, nodes, small, 0, unit, rules, constraints, work, prefix, gains, order)
+                scan_unit(data, nodes, small, 0, unit, rules, constraints, work, buffers)
 
 
 @kernel
-def recount(data, nodes, node, rules, constraints, work):  # OUT: nodes, work
-    """The best split left too few rows on a side: count rows exactly and look for the best split again."""
-    prefix, gains = np.empty(work.hist.shape[2] + 1, np.int64), np.empty(work.hist.shape[2] + 1)
-    order = np.empty(work.hist.shape[2] + 1, np.int64)
-    slot = nodes.slot[node]
-    nodes.counted[node] = 1
-    for f in range(data.n_bins.shape[0]):
-        work.allowed[0, f] = np.uint8(1)
-    if constraints.groups.shape[0] > 0 or rules.feature_share < 1.0:
-        open_features(nodes, node, rules, constraints, work, work.allowed[0])
-    for unit in range(data.words.shape[0]):
-        place = slice(unit * WIDTH, unit * WIDTH + WIDTH)
-        work.counts[slot, place] = 0
-        count_rows(data.words[unit], work.rows, nodes.start[node], nodes.stop[node], work.counts[slot, place])
-        scan_unit(data, nodes, node, 0, unit, rules, constraints, work, prefix, gains, order)
-    settle(nodes, node, 0, rules, work)
+def has_enough_rows(nodes, node, left, rules):
+    """Whether both sides of a split certainly have `min_samples` rows, by their sums of hessians."""
+    h_left, h = left & HESSIAN, nodes.packed[node] & HESSIAN
+    return rules.hessian_counts == 1 or (h_left >= rules.safe_hessian and h - h_left >= rules.safe_hessian)
 
 
 @kernel
-def settle(nodes, node, side, rules, work):  # OUT: nodes, work
-    """Choose among the features' splits; the node becomes open, or stays a leaf and gives its histogram back."""
-    best, feature = 0.0, -1
-    for f in range(work.found_gain.shape[1]):
-        if work.found_gain[side, f] > best:
-            best, feature = work.found_gain[side, f], f
-    if feature < 0:
-        release(nodes, node, work)
-        return
+def recount(data, nodes, node, side, f, rules, constraints, work):  # OUT: work (found)
+    """Best split of feature f at `node` with at least `min_samples` rows on each side."""
+    counts = np.zeros(work.hist.shape[2] + 1, np.int32)
+    words, shift = data.words[f // WIDTH], np.uint32(8 * (f % WIDTH))
+    for i in range(nodes.start[node], nodes.stop[node]):
+        counts[(words[work.rows[i]] >> shift) & np.uint32(255)] += 1
+    scan_feature(data, nodes, node, side, f, rules, constraints, work, counts, 1, scan_buffers(work))
+
+
+@kernel
+def settle(data, nodes, node, side, rules, constraints, work):  # OUT: nodes, work
+    """Choose among the features' splits; the node becomes open, or stays a leaf and gives its histogram back.
+
+    A split that may leave too few rows is an upper bound of what its feature can gain: the best of the bounds is made
+    exact until the best one is exact already.
+    """
+    exact = np.zeros(work.found_gain.shape[1], np.uint8)
+    while True:
+        best, feature = 0.0, -1
+        for f in range(work.found_gain.shape[1]):
+            if work.found_gain[side, f] > best:
+                best, feature = work.found_gain[side, f], f
+        if feature < 0:
+            release(nodes, node, work)
+            return
+        if exact[feature] or has_enough_rows(nodes, node, work.found_left[side, feature], rules):
+            break
+        recount(data, nodes, node, side, feature, rules, constraints, work)
+        exact[feature] = 1
     nodes.gain[node], nodes.feature[node] = best, feature
     nodes.bin[node], nodes.missing_left[node] = work.found_bin[side, feature], work.found_missing[side, feature]
     nodes.left_packed[node] = work.found_left[side, feature]
@@ -305,7 +318,7 @@ def new_node(nodes, work, parent, start, stop, packed):  # OUT: nodes, work
     work.state[N_NODES] += 1
     nodes.start[node], nodes.stop[node], nodes.packed[node] = start, stop, packed
     nodes.feature[node], nodes.slot[node], nodes.left[node], nodes.right[node] = -1, -1, -1, -1
-    nodes.gain[node], nodes.counted[node] = 0.0, 0
+    nodes.gain[node] = 0.0
     nodes.depth[node] = nodes.depth[parent] + 1 if parent >= 0 else 0
     nodes.lower[node] = nodes.lower[parent] if parent >= 0 else -np.inf
     nodes.upper[node] = nodes.upper[parent] if parent >= 0 else np.inf
@@ -326,7 +339,6 @@ def plant(nodes, rules, constraints, work, n_rows, packed):  # OUT: nodes, work
     if not may_split(nodes, root, rules) or rules.max_leaves < 2:
         return False
     nodes.slot[root] = take_slot(work)
-    nodes.counted[root] = np.uint8(rules.hessian_counts == 0 and n_rows <= COUNT_ROWS)
     open_features(nodes, root, rules, constraints, work, work.allowed[0])
     return True
 
@@ -363,25 +375,25 @@ def split_part(data, packed, nodes, node, work, side, part, start, stop):  # OUT
     n_left = split_rows(data, nodes, node, work.rows, start, stop, left[start:stop], right[start:stop])
     if side >= 0:
         last = start + n_left if side == 0 else stop - n_left
-        add_part(data, packed, work, work.scratch[side], part, start, last)
+        add_part(packed, work, work.scratch[side], part, start, last)
     return n_left
 
 
 @kernel
-def add_part(data, packed, work, rows, part, start, stop):  # OUT: work
+def add_part(packed, work, rows, part, start, stop):  # OUT: work
     """Histograms of rows[start:stop], all words, as those of `part`."""
-    hist, n_words = work.parts[part], data.words.shape[0]
+    hist, n_words = work.parts[part], work.words.shape[0]
     hist[:] = 0
-    add_node_rows(data, packed, work, rows, start, stop, 0, n_words, hist, work.counts[0], 0)
+    add_node_rows(packed, work, rows, start, stop, 0, n_words, hist, work.counts[0], 0)
 
 
 @kernel
-def add_whole_part(data, packed, work, part, start, stop):  # OUT: work
+def add_whole_part(packed, work, part, start, stop):  # OUT: work
     """`add_part` of the rows start .. stop - 1 themselves."""
     work.parts[part] = 0
-    for unit in range(data.words.shape[0]):
+    for unit in range(work.words.shape[0]):
         hist = work.parts[part, unit * WIDTH : unit * WIDTH + WIDTH]
-        add_all_rows(data.words[unit], packed, start, stop, hist)
+        add_all_rows(work.words[unit], packed, start, stop, hist)
 
 
 @kernel
@@ -408,12 +420,10 @@ def divide(data, nodes, node, work):  # OUT: work
 def branch(nodes, node, n_left, side, rules, constraints, work):  # OUT: nodes, work
     """Make the children of a node whose rows are partitioned; `side` was visited (0 left, 1 right, -1 none yet).
 
-    Returns (small, large) to expand, (-1, -1) if there is nothing to evaluate, (-2, -2) if a side has too few rows.
+    Returns (small, large) to expand, or (-1, -1) if there is nothing to evaluate.
     """
     start, stop = nodes.start[node], nodes.stop[node]
     n_right = stop - start - n_left
-    if n_left < rules.min_samples or n_right < rules.min_samples:
-        return -2, -2
     total, left_sum, feature = nodes.packed[node], nodes.left_packed[node], nodes.feature[node]
     left = new_node(nodes, work, node, start, start + n_left, left_sum)
     right = new_node(nodes, work, node, start + n_left, stop, total - left_sum)
@@ -433,24 +443,17 @@ def branch(nodes, node, n_left, side, rules, constraints, work):  # OUT: nodes, 
     small, large = (left, right) if visit_left else (right, left)
     nodes.slot[large], nodes.slot[small] = nodes.slot[node], take_slot(work)
     nodes.slot[node] = -1
-    if not rules.hessian_counts:
-        inherited = nodes.counted[node] > 0
-        nodes.counted[small] = np.uint8(inherited or nodes.stop[small] - nodes.start[small] <= COUNT_ROWS)
-        if inherited:
-            nodes.counted[large] = 1
-        elif nodes.stop[large] - nodes.start[large] <= COUNT_ROWS:
-            nodes.counted[large] = 2
     open_features(nodes, small, rules, constraints, work, work.allowed[0])
     open_features(nodes, large, rules, constraints, work, work.allowed[1])
     return small, large
 
 
 @kernel
-def finish(nodes, small, large, rules, work):  # OUT: nodes, work
+def finish(data, nodes, small, large, rules, constraints, work):  # OUT: nodes, work
     """After `expand` of all units: choose the best split of each of the two nodes (the left one first)."""
     for node in range(min(small, large) if large >= 0 else small, max(small, large) + 1):
         if may_split(nodes, node, rules):
-            settle(nodes, node, 0 if node == small else 1, rules, work)
+            settle(data, nodes, node, 0 if node == small else 1, rules, constraints, work)
         else:
             release(nodes, node, work)
 
@@ -467,7 +470,7 @@ def fill_inner_values(left, right, count, value):  # OUT: value
 @kernel
 def advance(data, packed, nodes, rules, constraints, work, serial_cost):  # OUT: nodes, work
     """Split open nodes until there is none (returns -1), or one whose cost exceeds `serial_cost` (returns it)."""
-    n_units = data.words.shape[0]
+    n_units = work.words.shape[0]
     per_row = 2.0 + n_units
     fixed = 8.0 * n_units * work.hist.shape[2]
     while work.state[N_OPEN] > 0 and work.state[N_LEAVES] < rules.max_leaves:
@@ -477,9 +480,7 @@ def advance(data, packed, nodes, rules, constraints, work, serial_cost):  # OUT:
             return node
         n_left = divide(data, nodes, node, work)
         small, large = branch(nodes, node, n_left, -1, rules, constraints, work)
-        if small == -2:
-            recount(data, nodes, node, rules, constraints, work)
-        elif small >= 0:
+        if small >= 0:
             expand(data, packed, nodes, rules, constraints, work, small, large, 0, 0, n_units)
-            finish(nodes, small, large, rules, work)
+            finish(data, nodes, small, large, rules, constraints, work)
     return -1

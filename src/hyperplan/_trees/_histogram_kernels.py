@@ -85,16 +85,17 @@ def add_lines(lines, packed, rows, start, stop, first, last, hist, counts, count
     block, values = np.empty((GROUP, BLOCK), np.uint32), np.empty(BLOCK, np.int64)
     for group in range(first, last, GROUP):
         n_words = min(GROUP, last - group)
+        columns = lines[:, group : group + n_words]
         for begin in range(start, stop, BLOCK):
             n = min(BLOCK, stop - begin)
             for i in range(n):
                 later = rows[min(begin + i + AHEAD, stop - 1)]
                 prefetch(packed, later)
-                prefetch(lines, later)
+                prefetch(columns, later)
                 row = rows[begin + i]
                 values[i] = packed[row]
                 for u in range(n_words):
-                    block[u, i] = lines[row, group + u]
+                    block[u, i] = columns[row, u]
             for u in range(n_words):
                 place = slice((group + u) * WIDTH, (group + u) * WIDTH + WIDTH)
                 add_all_rows(block[u], values, 0, n, hist[place])

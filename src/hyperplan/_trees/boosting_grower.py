@@ -17,6 +17,7 @@ from hyperplan._core.parallel import effective_n_jobs, spans, split_map
 from hyperplan._trees import _boosting_kernels as k
 from hyperplan._trees import _boosting_loss_kernels as passes
 from hyperplan._trees.binning import BinnedData
+from hyperplan._trees.bundles import make_bundles
 from hyperplan._trees.histogram import (
     UNLIMITED,
     Constraints,
@@ -29,7 +30,8 @@ from hyperplan._trees.histogram import (
 
 ROWS = 65_536  # rows of one task in passes over rows
 SERIAL_COST = 300_000.0  # nanoseconds, roughly: cheaper nodes are not worth threads
-LINE_ROWS = 16_384  # with fewer rows everything is in the cache, however it is laid out
+LINE_BYTES = 2**22  # smaller tables are in the cache, and gathers from their columns are cheap
+LINE_BLOCK = 16_384  # rows of one task when lines are made
 MANY_FEATURES = 100  # scanning the histograms of more is worth threads
 PART_ROWS = 600  # nodes with more rows per feature are cut into parts of rows, others by features
 RANGE = 2**31 - 2  # sums of quantised derivatives stay below
@@ -69,11 +71,11 @@ class Leaves(NamedTuple):
     upper: np.ndarray
 
 
-def lines_of(data) -> np.ndarray:
-    """The words of many rows row by row, (n_samples, n_words); no row when there are few."""
-    n, n_words = data.n_samples, data.words.shape[0]
-    lines = np.empty((n if n > LINE_ROWS else 0, n_words), np.uint32)
-    split_map(lambda s: k.fill_lines(data.words, s.start, s.stop, lines), spans(lines.shape[0], LINE_ROWS))
+def lines_of(words) -> np.ndarray:
+    """Words (n_words, n_samples) row by row; no row for small tables."""
+    n_words, n = words.shape
+    lines = np.empty((n if words.nbytes > LINE_BYTES else 0, n_words), np.uint32)
+    split_map(lambda s: k.fill_lines(words, s.start, s.stop, lines), spans(lines.shape[0], LINE_BLOCK))
     return lines
 
 
@@ -93,20 +95,21 @@ class Grower:
     """
 
     def __init__(self, data: BinnedData, options: GrowthOptions, constraints: Constraints, constant_hessian: bool):
+        oblivious = options.growth == "oblivious"
+        data, bundles = make_bundles(data, None if oblivious else options.max_conflict_rate)
         self.data, self.options, self.constraints = data, options, constraints
         self.constant_hessian = constant_hessian
-        n, n_bins = data.n_samples, data.missing_bin + 1
+        n, n_words = data.n_samples, bundles.words.shape[0]
         capacity = node_capacity(n, options)
-        oblivious = options.growth == "oblivious"
         self.order = int(options.growth != "leaf") if options.max_leaves < UNLIMITED else 2
         slots = min(capacity, math.ceil(math.log2(n + 1)) + 3) if self.order == 2 else (capacity + 1) // 2 + 1
-        bytes_each = data.words.shape[0] * k.WIDTH * n_bins * (8 if constant_hessian else 12)
+        bytes_each = n_words * k.WIDTH * bundles.n_codes * (12 if oblivious else 8)
         require_memory(slots * bytes_each, "histograms of the open leaves", "lower max_leaf_nodes or max_bins")
         self.nodes = make_nodes(capacity, constraints.groups.shape[0])
-        counts = oblivious or not constant_hessian
+        self.n_words, self.n_columns = n_words, bundles.member_start.shape[0] - 1
         self.n_parts = effective_n_jobs() if self._shares_rows(n) else 0
         self.work = make_workspace(
-            n, data.n_features, n_bins, slots, capacity, lines_of(data), max(1, self.n_parts), counts
+            data.n_features, bundles, lines_of(bundles.words), slots, capacity, max(1, self.n_parts), oblivious
         )
         self.packed = np.empty(n, np.int64)
 
@@ -115,7 +118,7 @@ class Grower:
         work = self.work
         n_rows = self.data.n_samples if rows is None else rows.shape[0]
         self.scales = g_scale, h_scale = self._scales(sums, n_rows)
-        self.rules = self._rules(g_scale, h_scale)
+        self.rules = self._rules(g_scale, h_scale, hessian)
         work.seed[0] = seed
         total = self._quantise(gradient, hessian, rows)
         work.rows[:n_rows] = np.arange(n_rows, dtype=np.uint32) if rows is None else rows
@@ -124,7 +127,7 @@ class Grower:
 
     def _shares_rows(self, n_rows):
         """Whether threads share the rows of a node of that size; they share the features of smaller ones."""
-        return n_rows > PART_ROWS * self.data.n_features
+        return n_rows > PART_ROWS * self.n_columns
 
     def _grow_nodes(self, n_rows, total):
         data, nodes, work, rules = self.data, self.nodes, self.work, self.rules
@@ -137,13 +140,13 @@ class Grower:
             self._split_large(node)
 
     def _expand_root(self, n_rows, parallel):
-        large = parallel and n_rows * (2 + self.data.words.shape[0]) > SERIAL_COST
-        if not (large and self.n_parts and n_rows == self.data.n_samples and not self.nodes.counted[0]):
+        large = parallel and n_rows * (2 + self.n_words) > SERIAL_COST
+        if not (large and self.n_parts and n_rows == self.data.n_samples):
             self._expand(0, -1, 0, large)
             return
         bounds = self._part_bounds(0, n_rows)
         split_map(
-            lambda j: k.add_whole_part(self.data, self.packed, self.work, j, bounds[j], bounds[j + 1]),
+            lambda j: k.add_whole_part(self.packed, self.work, j, bounds[j], bounds[j + 1]),
             range(self.n_parts),
         )
         self._expand(0, -1, self.n_parts, False)
@@ -157,11 +160,13 @@ class Grower:
         h_scale = room / h if h > 0 and not self.constant_hessian else 1.0
         return min(g_scale, 1e300), min(h_scale, 1e300)
 
-    def _rules(self, g_scale, h_scale):
+    def _rules(self, g_scale, h_scale, hessian):
         o = self.options
-        min_hessian = o.min_hessian * h_scale
-        if self.constant_hessian:
-            min_hessian = max(min_hessian, float(o.min_samples_leaf))
+        smallest, largest = 1.0, 1.0  # hessian of a row, whichever way it is rounded
+        if not self.constant_hessian:
+            smallest = math.floor(float(hessian.min(initial=np.inf)) * h_scale)
+            largest = math.floor(float(hessian.max(initial=0.0)) * h_scale) + 1.0
+        min_hessian = max(o.min_hessian * h_scale, o.min_samples_leaf * smallest)  # as min_samples_leaf rows have
         return Rules(
             min_samples=o.min_samples_leaf,
             max_leaves=o.max_leaves,
@@ -174,6 +179,7 @@ class Grower:
             category_smoothing=CATEGORY_SUPPORT * h_scale,
             feature_share=float(o.max_features),
             hessian_counts=int(self.constant_hessian),
+            safe_hessian=float(o.min_samples_leaf) * largest if o.min_samples_leaf > 1 else 0.0,
         )
 
     def _quantise(self, gradient, hessian, rows):
@@ -185,13 +191,12 @@ class Grower:
 
     def _expand(self, small, large, n_parts, parallel):
         arguments = (self.data, self.packed, self.nodes, self.rules, self.constraints, self.work, small, large, n_parts)
-        n_words = self.data.words.shape[0]
         if parallel:  # sums are exact: how features are shared among threads changes no bit
-            shares = spans(n_words, -(-n_words // effective_n_jobs()))
+            shares = spans(self.n_words, -(-self.n_words // effective_n_jobs()))
             split_map(lambda share: k.expand(*arguments, share.start, share.stop), shares)
         else:
-            k.expand(*arguments, 0, n_words)
-        k.finish(self.nodes, small, large, self.rules, self.work)
+            k.expand(*arguments, 0, self.n_words)
+        k.finish(self.data, self.nodes, small, large, self.rules, self.constraints, self.work)
 
     def _split_large(self, node):
         """What `advance` does for one node, in tasks."""
@@ -203,9 +208,7 @@ class Grower:
         else:
             n_left = k.divide(self.data, nodes, node, work)
         small, large = k.branch(nodes, node, n_left, side, self.rules, self.constraints, work)
-        if small == -2:
-            k.recount(self.data, nodes, node, self.rules, self.constraints, work)
-        elif small >= 0:
+        if small >= 0:
             wide = self.data.n_features > MANY_FEATURES
             self._expand(small, large, n_parts, n_parts == 0 or wide)
 

@@ -50,14 +50,11 @@ class ObliviousGrower(Grower):
                 return
 
     def _fill_histograms(self, level):
-        n_words = self.data.words.shape[0]
-        self.nodes.counted[level] = 1
-
         def fill(words):
             for node in level:
-                k.fill_histograms(self.data, self.packed, self.nodes, self.work, node, 0, words.start, words.stop)
+                k.fill_histograms(self.packed, self.nodes, self.work, node, 0, words.start, words.stop, 1)
 
-        split_map(fill, spans(n_words, -(-n_words // effective_n_jobs())))
+        split_map(fill, spans(self.n_words, -(-self.n_words // effective_n_jobs())))
 
     def _best_test(self, level):
         n_features = self.data.n_features

@@ -28,6 +28,8 @@ class GrowthOptions(NamedTuple):
         "leaf" (best gain first), "level" (breadth first) or "oblivious" (one test for all nodes of a level).
     max_features : float
         Share of the features drawn for each node.
+    max_conflict_rate : float or None
+        Share of rows in which sparse features of one bundle may meet; None for no bundles.
     """
 
     max_leaves: int = 31
@@ -38,6 +40,7 @@ class GrowthOptions(NamedTuple):
     leaf_cost: float = 0.0
     growth: str = "leaf"
     max_features: float = 1.0
+    max_conflict_rate: float | None = 0.0
 
 
 class Rules(NamedTuple):
@@ -54,6 +57,7 @@ class Rules(NamedTuple):
     category_smoothing: float
     feature_share: float
     hessian_counts: int  # 1: every row's hessian is one unit, so that hessian sums are numbers of rows
+    safe_hessian: float  # sides with so much hessian have `min_samples` rows for sure
 
 
 class Constraints(NamedTuple):
@@ -81,7 +85,6 @@ class Nodes(NamedTuple):
     lower: np.ndarray  # float64: bounds of the value, from monotone ancestors
     upper: np.ndarray  # float64
     slot: np.ndarray  # int32: where its histogram is
-    counted: np.ndarray  # uint8: whether its histogram of row counts exists
     groups: np.ndarray  # (n, n_groups) uint8: interaction groups still open
 
 
@@ -90,10 +93,16 @@ class Workspace(NamedTuple):
 
     rows: np.ndarray  # uint32: row numbers, those of a node side by side and, as long as possible, ascending
     scratch: np.ndarray  # (2, n) uint32
-    lines: np.ndarray  # (n, n_words) uint32: the bins row by row; no row when there are few
-    hist: np.ndarray  # (n_slots, n_padded_features, n_bins) int64
-    parts: np.ndarray  # (n_threads or 0, n_padded_features, n_bins) int64: histograms of parts of a node
-    counts: np.ndarray  # the same in int32
+    words: np.ndarray  # (n_words, n) uint32: columns of the histograms, see `bundles`
+    lines: np.ndarray  # (n or 0, n_words) uint32: the same row by row, for many rows
+    member_start: np.ndarray  # int32: which features are in which column, see `Bundles`
+    member: np.ndarray
+    column: np.ndarray
+    offset: np.ndarray
+    usual: np.ndarray
+    hist: np.ndarray  # (n_slots, n_padded_columns, n_codes) int64
+    parts: np.ndarray  # (n_threads, n_padded_columns, n_codes) int64: histograms of parts of a node
+    counts: np.ndarray  # like hist, int32: numbers of rows, for oblivious trees
     heap: np.ndarray  # int32: open nodes
     keys: np.ndarray  # float64: what the heap is ordered by
     free: np.ndarray  # int32: stack of free slots
@@ -117,24 +126,30 @@ def node_capacity(n_rows, options) -> int:
 
 def make_nodes(capacity, n_groups) -> Nodes:
     """Room for `capacity` nodes."""
-    dtypes = {"missing_left": np.uint8, "counted": np.uint8, "chosen": np.uint32, "groups": np.uint8}
+    dtypes = {"missing_left": np.uint8, "chosen": np.uint32, "groups": np.uint8}
     dtypes |= dict.fromkeys(("start", "stop", "packed", "left_packed"), np.int64)
     dtypes |= dict.fromkeys(("gain", "lower", "upper"), np.float64)
     shapes = {"chosen": (capacity, 8), "groups": (capacity, n_groups)}
     return Nodes(**{name: np.zeros(shapes.get(name, capacity), dtypes.get(name, np.int32)) for name in Nodes._fields})
 
 
-def make_workspace(n_rows, n_features, n_bins, n_slots, capacity, lines, n_parts, counts=True) -> Workspace:
-    """Buffers for trees on up to `n_rows` rows; `counts` false when hessians count rows."""
-    padded = -(-n_features // WIDTH) * WIDTH
-    shape = (n_slots, padded, n_bins)
+def make_workspace(n_features, bundles, lines, n_slots, capacity, n_parts, counts) -> Workspace:
+    """Buffers for trees on the rows of `bundles`; `counts`: histograms of numbers of rows too."""
+    n_rows = bundles.words.shape[1]
+    shape = (n_slots, bundles.words.shape[0] * WIDTH, bundles.n_codes)
     return Workspace(
         rows=np.empty(n_rows, np.uint32),
         scratch=np.empty((2, n_rows), np.uint32),
+        words=bundles.words,
         lines=lines,
+        member_start=bundles.member_start,
+        member=bundles.member,
+        column=bundles.column,
+        offset=bundles.offset,
+        usual=bundles.usual,
         hist=np.empty(shape, np.int64),
         parts=np.empty((n_parts, *shape[1:]), np.int64),
-        counts=np.empty(shape if counts else (1, padded, n_bins), np.int32),  # one slot: kernels point at it unread
+        counts=np.empty(shape if counts else (1, 1, 1), np.int32),  # kernels point at it unread
         heap=np.empty(capacity, np.int32),
         keys=np.empty(capacity),
         free=np.empty(n_slots, np.int32),

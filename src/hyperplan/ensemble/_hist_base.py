@@ -93,6 +93,7 @@ COMMON_PARAMS = {
     "top_rate": Real(ge=0, lt=1),
     "other_rate": Real(gt=0, le=1),
     "mvs_lambda": Real(ge=0),
+    "max_conflict_rate": OneOf(Real(ge=0, lt=1), Null),
 }
 CATEGORY_PARAMS = {
     "categorical_encoding": Choice("native", "ordered", "auto"),
@@ -301,6 +302,7 @@ class HistGradientBoosting(PresetsMixin, ImportancesMixin, CallbackSupportMixin,
             leaf_cost=float(self.leaf_cost),
             growth=self.growth,
             max_features=float(self.max_features),
+            max_conflict_rate=self.max_conflict_rate,
         )
 
     def _boost(self, model, rows, views, held, constraints, seed, target, stops):

@@ -77,6 +77,10 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
         ``(1 - top_rate) / other_rate`` times.
     mvs_lambda : float, default=0.1
         Part of the second derivatives in the probabilities of 'mvs'.
+    max_conflict_rate : float or None, default=0.0
+        Exclusive feature bundling: sparse features (one-hot columns, say) share a column of the histograms if they are
+        away from their most frequent bin together in at most this share of the rows.  With 0 the trees are the same,
+        only sooner there; None does without.  Not used for oblivious trees.
     categorical_encoding : {'native', 'ordered', 'auto'}, default='native'
         How categories are split.  'native' looks for sets of categories, at most `max_bins` of them in a column.
         'ordered' replaces a category by the smoothed mean of the targets (for three classes and more: shares of each
@@ -170,6 +174,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
         top_rate=0.2,
         other_rate=0.1,
         mvs_lambda=0.1,
+        max_conflict_rate=0.0,
         categorical_encoding="native",
         target_smoothing=1.0,
         n_permutations=4,
@@ -204,6 +209,7 @@ class HistGradientBoostingClassifier(ClassifierMixin, HistGradientBoosting):
         self.top_rate = top_rate
         self.other_rate = other_rate
         self.mvs_lambda = mvs_lambda
+        self.max_conflict_rate = max_conflict_rate
         self.categorical_encoding = categorical_encoding
         self.target_smoothing = target_smoothing
         self.n_permutations = n_permutations

@@ -130,6 +130,10 @@ class HistGradientBoostingRanker(HistGradientBoosting):
         Shares of all rows for 'goss': largest gradients, and those drawn from the others.
     mvs_lambda : float, default=0.1
         Part of the second derivatives in the probabilities of 'mvs'.
+    max_conflict_rate : float or None, default=0.0
+        Exclusive feature bundling: sparse features (one-hot columns, say) share a column of the histograms if they are
+        away from their most frequent bin together in at most this share of the rows.  With 0 the trees are the same,
+        only sooner there; None does without.  Not used for oblivious trees.
 
     Attributes
     ----------
@@ -224,6 +228,7 @@ class HistGradientBoostingRanker(HistGradientBoosting):
         top_rate=0.2,
         other_rate=0.1,
         mvs_lambda=0.1,
+        max_conflict_rate=0.0,
     ):
         self.objective = objective
         self.ndcg_at = ndcg_at
@@ -257,6 +262,7 @@ class HistGradientBoostingRanker(HistGradientBoosting):
         self.top_rate = top_rate
         self.other_rate = other_rate
         self.mvs_lambda = mvs_lambda
+        self.max_conflict_rate = max_conflict_rate
 
     @with_callbacks
     def fit(
