@@ -27,7 +27,7 @@ COVERED = (
     + [f"T{i:02}" for i in range(5, 14)]
     + [f"I{i}" for i in range(1, 18)]
     + [f"J{i}" for i in (*range(1, 10), 13, 14)]
-    + [f"K{i}" for i in (*range(1, 12), *range(13, 20))]
+    + [f"K{i}" for i in range(1, 20)]
     + ["V7", "V8", "V10", "V11", "V12", *(f"T{i}" for i in range(14, 26))]
     + ["X2", "X3", "X9", "X11", "X12"]
     + [

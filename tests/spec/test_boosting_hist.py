@@ -198,3 +198,16 @@ def test_K11_K14_same_seed_same_trees(extra):
         HistGradientBoostingRegressor(max_iter=5, random_state=seed, **extra).fit(X, y).predict(X) for seed in (0, 0, 1)
     )
     assert (one == two).all() and (one != other).any()
+
+
+def test_K12_bundles_without_conflicts_lose_nothing():
+    """One-hot columns of one variable never meet: merged by bin offsets, they give the same model bit for bit."""
+    rng = np.random.default_rng(0)
+    levels = rng.integers(0, 8, size=(600, 3))
+    X = np.hstack([(levels[:, [j]] == np.arange(8)).astype(float) for j in range(3)] + [rng.normal(size=(600, 1))])
+    y = (levels.sum(axis=1) + X[:, -1] > 10).astype(int)
+    scores = [
+        HistGradientBoostingClassifier(max_iter=20, max_conflict_rate=rate).fit(X, y).decision_function(X)
+        for rate in (None, 0.0)
+    ]
+    assert (scores[0] == scores[1]).all()

@@ -38,9 +38,6 @@ RANGE = 2**31 - 2  # sums of quantised derivatives stay below
 CATEGORY_SUPPORT = 10.0  # rows a category needs to take part in a split; also smooths its mean
 
 
-run_tasks = split_map
-
-
 class Tree(NamedTuple):
     """A grown tree; node 0 is the root, children follow their parent, leaves have left = -1."""
 
