@@ -101,7 +101,6 @@ print(sum(sum(kernel.stats.cache_hits.values()) for kernel in jit.kernels))
         "linear_model.Lasso",
         "linear_model.Ridge",
         "linear_model.LogisticRegression",
-        "linear_model.HuberRegressor",
         "linear_model.SGDClassifier",
         "svm.LinearSVC",
         "svm.LinearSVR",
