@@ -1,4 +1,7 @@
-"""Workloads of histogram gradient boosting: tables of numbers, of categories, long, and wide with many zeros."""
+"""Workloads of histogram gradient boosting: tables of numbers, of categories, long, and wide with many zeros.
+
+Indicator columns are what exclusive feature bundling is for.
+"""
 
 import importlib
 
@@ -58,6 +61,16 @@ def categories(rng, n, numbers=10, cards=(3, 8, 12, 20, 40, 60, 100, 150, 200, 2
         s = s + 0.4 * rng.standard_normal(c)[codes[:, j].astype(int)]
     y = (1.5 * s + rng.logistic(size=m) > 0).astype(np.int64)
     return split(np.hstack([X, codes]), y, n, columns=list(range(numbers, numbers + len(cards))))
+
+
+def indicators(rng, n, d, levels=20):
+    """d indicator columns of d / levels variables, with an effect for each level and for some pairs of levels."""
+    m, n_variables = n + n // 5, d // levels
+    codes = np.minimum(rng.zipf(1.2, (m, n_variables)) - 1, levels - 1)
+    s = sum(rng.standard_normal(levels)[codes[:, j]] for j in range(n_variables)) / np.sqrt(n_variables)
+    s += 1.5 * (codes[:, 0] == codes[:, 1]) - (codes[:, 2] > codes[:, 3])
+    X = (codes[:, :, None] == np.arange(levels)).reshape(m, -1).astype(np.float64)
+    return split(X, (2 * (s - s.mean()) + rng.logistic(size=m) > 0).astype(np.int64), n)
 
 
 def auc(model, data, output):
@@ -156,6 +169,9 @@ CASES = {
     ),
     "gbdt_long": Case(
         table, sizes((2000, 10), (200_000, 10), (1_000_000, 10)), contenders("Classifier"), **TWO_CLASSES
+    ),
+    "gbdt_onehot": Case(
+        indicators, sizes((1000, 100), (5000, 1000), (20_000, 2000)), contenders("Classifier"), **TWO_CLASSES
     ),
     "gbdt_wide": Case(
         table,

@@ -59,5 +59,6 @@ def radix_sort(keys, other):  # OUT: keys, other
             counts[p, d] += 1
         source, target, moved = target, source, not moved
     if moved:  # an odd number of passes ends in `other`
-        keys[:] = other
+        for i in range(n):  # array assignment would compile its error messages, for seconds
+            keys[i] = other[i]
     from_keys(keys)

@@ -30,6 +30,7 @@ from hyperplan._trees._histogram_kernels import (
 )
 
 N_NODES, N_LEAVES, N_OPEN, N_FREE = 0, 1, 2, 3  # places in Workspace.state
+NO, YES = np.int64(0), np.int64(1)  # a literal 0 handed to a kernel would compile one more version of it
 DENSE = 10  # nodes with at least one row in so many are read column by column
 
 
@@ -180,7 +181,7 @@ def scan_unit(data, nodes, node, side, unit, rules, constraints, work, buffers):
     for m in range(work.member_start[unit * WIDTH], work.member_start[last]):
         f = work.member[m]
         if work.allowed[side, f]:
-            scan_feature(data, nodes, node, side, f, rules, constraints, work, work.counts[0, 0], 0, buffers)
+            scan_feature(data, nodes, node, side, f, rules, constraints, work, work.counts[0, 0], NO, buffers)
         else:
             work.found_gain[side, f] = -1.0
 
@@ -214,9 +215,12 @@ def fill_histograms(packed, nodes, work, node, n_parts, first, last, counted):  
     start, stop, slot = nodes.start[node], nodes.stop[node], nodes.slot[node]
     place = slice(first * WIDTH, last * WIDTH)
     if n_parts > 0:
-        work.hist[slot, place] = work.parts[0, place]
-        for part in range(1, n_parts):
-            work.hist[slot, place] += work.parts[part, place]
+        for c in range(first * WIDTH, last * WIDTH):
+            for b in range(work.hist.shape[2]):
+                total = np.int64(0)
+                for part in range(n_parts):
+                    total += work.parts[part, c, b]
+                work.hist[slot, c, b] = total
         return
     work.hist[slot, place] = 0
     if counted:
@@ -231,6 +235,14 @@ def fill_histograms(packed, nodes, work, node, n_parts, first, last, counted):  
 
 
 @kernel
+def subtract(part, unit, hist):  # OUT: hist
+    """hist -= part for the four columns of a word."""
+    for c in range(unit * WIDTH, unit * WIDTH + WIDTH):
+        for b in range(hist.shape[1]):
+            hist[c, b] -= part[c, b]
+
+
+@kernel
 def expand(data, packed, nodes, rules, constraints, work, small, large, n_parts, first, last):  # OUT: work
     """Histograms and best splits of two siblings for words first .. last - 1.
 
@@ -242,14 +254,13 @@ def expand(data, packed, nodes, rules, constraints, work, small, large, n_parts,
     scan_small = may_split(nodes, small, rules)
     for group in range(first, last, GROUP):  # few enough to stay in the cache from one step to the next
         stop = min(group + GROUP, last)
-        fill_histograms(packed, nodes, work, small, n_parts, group, stop, 0)
+        fill_histograms(packed, nodes, work, small, n_parts, group, stop, NO)
         for unit in range(group, stop):
             if scan_large:
-                place = slice(unit * WIDTH, unit * WIDTH + WIDTH)
-                work.hist[nodes.slot[large], place] -= work.hist[nodes.slot[small], place]
-                scan_unit(data, nodes, large, 1, unit, rules, constraints, work, buffers)
+                subtract(work.hist[nodes.slot[small]], unit, work.hist[nodes.slot[large]])
+                scan_unit(data, nodes, large, YES, unit, rules, constraints, work, buffers)
             if scan_small:
-                scan_unit(data, nodes, small, 0, unit, rules, constraints, work, buffers)
+                scan_unit(data, nodes, small, NO, unit, rules, constraints, work, buffers)
 
 
 @kernel
@@ -266,7 +277,7 @@ def recount(data, nodes, node, side, f, rules, constraints, work):  # OUT: work 
     words, shift = data.words[f // WIDTH], np.uint32(8 * (f % WIDTH))
     for i in range(nodes.start[node], nodes.stop[node]):
         counts[(words[work.rows[i]] >> shift) & np.uint32(255)] += 1
-    scan_feature(data, nodes, node, side, f, rules, constraints, work, counts, 1, scan_buffers(work))
+    scan_feature(data, nodes, node, side, f, rules, constraints, work, counts, YES, scan_buffers(work))
 
 
 @kernel
@@ -384,7 +395,7 @@ def add_part(packed, work, rows, part, start, stop):  # OUT: work
     """Histograms of rows[start:stop], all words, as those of `part`."""
     hist, n_words = work.parts[part], work.words.shape[0]
     hist[:] = 0
-    add_node_rows(packed, work, rows, start, stop, 0, n_words, hist, work.counts[0], 0)
+    add_node_rows(packed, work, rows, start, stop, NO, n_words, hist, work.counts[0], NO)
 
 
 @kernel
@@ -397,13 +408,21 @@ def add_whole_part(packed, work, part, start, stop):  # OUT: work
 
 
 @kernel
+def copy_rows(source, start, n, place, rows):  # OUT: rows
+    """source[start:start + n] to rows[place:]; array assignment would compile its error messages, for seconds."""
+    target, source = rows[place : place + n], source[start : start + n]
+    for i in range(n):
+        target[i] = source[i]
+
+
+@kernel
 def join_parts(work, bounds, n_left):  # OUT: work
     """Rows of the parts bounds[j]:bounds[j + 1], n_left[j] of each go left, from work.scratch back to work.rows."""
     position = bounds[0]
     for side in range(2):
         for j in range(n_left.shape[0]):
             n = n_left[j] if side == 0 else bounds[j + 1] - bounds[j] - n_left[j]
-            work.rows[position : position + n] = work.scratch[side, bounds[j] : bounds[j] + n]
+            copy_rows(work.scratch[side], bounds[j], n, position, work.rows)
             position += n
 
 
@@ -412,7 +431,7 @@ def divide(data, nodes, node, work):  # OUT: work
     """Partition all rows of a node; n_left."""
     start, stop = nodes.start[node], nodes.stop[node]
     n_left = split_rows(data, nodes, node, work.rows, start, stop, work.rows[start:stop], work.scratch[0])
-    work.rows[start + n_left : stop] = work.scratch[0, : stop - start - n_left]
+    copy_rows(work.scratch[0], NO, stop - start - n_left, start + n_left, work.rows)
     return n_left
 
 
@@ -479,8 +498,17 @@ def advance(data, packed, nodes, rules, constraints, work, serial_cost):  # OUT:
         if (stop - start) * per_row + fixed > serial_cost:
             return node
         n_left = divide(data, nodes, node, work)
-        small, large = branch(nodes, node, n_left, -1, rules, constraints, work)
+        small, large = branch(nodes, node, n_left, -YES, rules, constraints, work)
         if small >= 0:
-            expand(data, packed, nodes, rules, constraints, work, small, large, 0, 0, n_units)
+            expand(data, packed, nodes, rules, constraints, work, small, large, NO, NO, n_units)
             finish(data, nodes, small, large, rules, constraints, work)
     return -1
+
+
+@kernel
+def grow_alone(data, packed, nodes, rules, constraints, work, n_rows, total):  # OUT: nodes, work
+    """A whole tree in one call, for one thread."""
+    if plant(nodes, rules, constraints, work, n_rows, total):
+        expand(data, packed, nodes, rules, constraints, work, NO, -YES, NO, NO, np.int64(work.words.shape[0]))
+        finish(data, nodes, NO, -YES, rules, constraints, work)
+        advance(data, packed, nodes, rules, constraints, work, np.inf)

@@ -59,7 +59,8 @@ def color_features(masks, order, codes, room, max_conflicts, color):  # OUT: mas
                 color[feature] = c
                 used[c] += codes[feature]
                 conflicts[c] += met
-                masks[first[c]] |= masks[feature]
+                for w in range(masks.shape[1]):
+                    masks[first[c], w] |= masks[feature, w]
                 break
         if color[feature] < 0:
             color[feature] = n_colors

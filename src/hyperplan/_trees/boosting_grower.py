@@ -128,18 +128,18 @@ class Grower:
 
     def _grow_nodes(self, n_rows, total):
         data, nodes, work, rules = self.data, self.nodes, self.work, self.rules
-        if not k.plant(nodes, rules, self.constraints, work, n_rows, total):
+        arguments = (data, self.packed, nodes, rules, self.constraints, work)
+        if effective_n_jobs() == 1 or n_rows * (2 + self.n_words) <= SERIAL_COST:
+            k.grow_alone(*arguments, n_rows, total)
             return
-        parallel = effective_n_jobs() > 1
-        self._expand_root(n_rows, parallel)
-        limit = SERIAL_COST if parallel else np.inf
-        while (node := k.advance(data, self.packed, nodes, rules, self.constraints, work, limit)) >= 0:
-            self._split_large(node)
+        if k.plant(nodes, rules, self.constraints, work, n_rows, total):
+            self._expand_root(n_rows)
+            while (node := k.advance(*arguments, SERIAL_COST)) >= 0:
+                self._split_large(node)
 
-    def _expand_root(self, n_rows, parallel):
-        large = parallel and n_rows * (2 + self.n_words) > SERIAL_COST
-        if not (large and self.n_parts and n_rows == self.data.n_samples):
-            self._expand(0, -1, 0, large)
+    def _expand_root(self, n_rows):
+        if not (self.n_parts and n_rows == self.data.n_samples):
+            self._expand(0, -1, 0, True)
             return
         bounds = self._part_bounds(0, n_rows)
         split_map(

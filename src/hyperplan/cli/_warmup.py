@@ -43,7 +43,8 @@ TALL, WIDE = (70_000, 32), (600, 2_100)  # sizes beyond which no other algorithm
 TALL_TREES, WIDE_TREES = (21_000, 12), (600, 120)  # the same for trees, which decide earlier
 SPARSE, SPARSE_ROW = (4_000, 2_500), 20  # the same for sparse data, and its values per row
 TREES = ("tree", "ensemble")
-FEW_STEPS = {"n_alphas": 5, "Cs": 2, "cv": 2, "max_nodes": 50, "n_features_to_select": 3}  # enough to meet every kernel
+FEW_STEPS = {"n_alphas": 5, "Cs": 2, "cv": 2, "max_nodes": 50, "n_features_to_select": 3, "max_iter": 5}
+LARGE_SECONDS = 4.0  # an estimator's large fits stop then: by that time those with engines of their own have met them
 FEW_TREES = {"n_estimators": 2, "max_iter": 3, "max_depth": 4}
 REJECTED = (ValueError, TypeError, AttributeError, ArithmeticError, MemoryError)  # a combination an estimator refuses
 
@@ -158,6 +159,7 @@ def warm_one(name: str) -> str:
             _use(estimator(), *next(_inputs(estimator)))
         except Exception as error:
             return f"{type(error).__name__}: {error}"
+        spent = 0.0
         for options in _accepted(estimator):
             for X, y in _inputs(estimator):
                 _try(estimator, options, X, y)
@@ -165,7 +167,10 @@ def warm_one(name: str) -> str:
                 limits = FEW_TREES if family in TREES else FEW_STEPS
                 few = {name: value for name, value in limits.items() if name in estimator().get_params()}
                 for X, y in _large_inputs(estimator, is_plain=not options):
-                    _try(estimator, {**few, **options}, X, y, is_large=True)
+                    began = time.perf_counter()
+                    if spent < LARGE_SECONDS:
+                        _try(estimator, {**few, **options}, X, y, is_large=True)
+                    spent += time.perf_counter() - began
     return ""
 
 
