@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from hyperplan import thread_limit
-from hyperplan._trees import _boosting_kernels as grow_kernels
 from hyperplan._trees import _boosting_loss_kernels as passes
+from hyperplan._trees import _boosting_rows_kernels as rows_kernels
 from hyperplan._trees import _histogram_kernels as k
 from hyperplan._trees.binned_predictor import make_predictor, predict_raw
 from hyperplan._trees.binning import bin_rows, fit_bins
@@ -149,7 +149,7 @@ def test_lines_give_the_histograms_of_words(n, n_words):
     packed = pack(rng.integers(-1000, 1000, 2 * n + 1), rng.integers(0, 1000, 2 * n + 1))
     rows = np.sort(rng.choice(2 * n + 1, n, replace=False)).astype(np.uint32)
     lines = np.zeros((2 * n + 1, n_words), np.uint32)
-    grow_kernels.fill_lines(words, 0, 2 * n + 1, lines)
+    rows_kernels.fill_lines(words, 0, 2 * n + 1, lines)
     hist, counts = np.zeros((4 * n_words, 256), np.int64), np.zeros((4 * n_words, 256), np.int32)
     k.add_lines(lines, packed, rows, 0, n, 0, n_words, hist, counts, 1)
     for unit in range(n_words):

@@ -8,13 +8,24 @@ Numbers of rows are not in the histograms.  A side whose hessian reaches `rules.
 if the best split of a node is not of that kind, rows are counted, for its feature alone (`settle`).
 """
 
-import math
-
 import numpy as np
 
-from hyperplan._core._rng_kernels import next_uniform
 from hyperplan._core.jit import kernel
 from hyperplan._trees._binning_kernels import WIDTH
+from hyperplan._trees._boosting_nodes_kernels import (
+    N_FREE,
+    N_LEAVES,
+    N_OPEN,
+    bound_children,
+    may_split,
+    new_node,
+    open_features,
+    pop,
+    push,
+    release,
+    take_slot,
+)
+from hyperplan._trees._boosting_rows_kernels import divide, split_rows
 from hyperplan._trees._bundle_kernels import unbundle
 from hyperplan._trees._histogram_kernels import (
     GROUP,
@@ -23,127 +34,13 @@ from hyperplan._trees._histogram_kernels import (
     add_lines,
     add_rows,
     count_rows,
-    node_value,
     scan_bounded,
     scan_categories,
     scan_numbers,
 )
 
-N_NODES, N_LEAVES, N_OPEN, N_FREE = 0, 1, 2, 3  # places in Workspace.state
 NO, YES = np.int64(0), np.int64(1)  # a literal 0 handed to a kernel would compile one more version of it
 DENSE = 10  # nodes with at least one row in so many are read column by column
-
-
-@kernel
-def fill_lines(words, start, stop, lines):  # OUT: lines
-    # words: (n_words, n_samples), lines: (n_samples, n_words); rows start .. stop - 1, in blocks for the cache
-    for low in range(start, stop, 512):
-        for unit in range(words.shape[0]):
-            for i in range(low, min(low + 512, stop)):
-                lines[i, unit] = words[unit, i]
-
-
-@kernel
-def split_rows(data, nodes, node, rows, start, stop, left, right):  # OUT: left, right
-    """Stable partition of rows[start:stop] by the best split of `node`; `left` may be rows[start:]. Returns n_left."""
-    feature = nodes.feature[node]
-    words, shift = data.words[feature // WIDTH], np.uint32(8 * (feature % WIDTH))
-    n_left, n_right = 0, 0
-    if data.categorical[feature]:
-        chosen = nodes.chosen[node]
-        for i in range(start, stop):
-            row = rows[i]
-            value = (words[row] >> shift) & np.uint32(255)
-            side = np.int64((chosen[value >> np.uint32(5)] >> (value & np.uint32(31))) & np.uint32(1))
-            left[n_left] = row
-            right[n_right] = row
-            n_left += side
-            n_right += 1 - side
-        return n_left
-    # right if bin - (threshold + 1), as an unsigned number, is below `span`: one comparison also for missing values
-    first = np.uint32(nodes.bin[node] + 1)
-    span = np.uint32(data.missing_bin - nodes.bin[node] - np.int64(nodes.missing_left[node]))
-    for i in range(start, stop):
-        row = rows[i]
-        value = np.uint32(np.uint32((words[row] >> shift) & np.uint32(255)) - first)
-        side = np.int64(value < span)
-        left[n_left] = row
-        right[n_right] = row
-        n_left += 1 - side
-        n_right += side
-    return n_left
-
-
-@kernel
-def push(nodes, node, rules, work):  # OUT: work
-    """Insert a node into the heap of open nodes (largest key on top; the older node first among equals)."""
-    position = work.state[N_OPEN]
-    work.state[N_OPEN] += 1
-    key = nodes.gain[node]
-    if rules.order == 1:
-        key = -np.float64(node)
-    elif rules.order == 2:
-        key = np.float64(nodes.start[node] - nodes.stop[node])
-    while position > 0:
-        parent = (position - 1) // 2
-        if work.keys[parent] > key or (work.keys[parent] == key and work.heap[parent] < node):
-            break
-        work.keys[position], work.heap[position] = work.keys[parent], work.heap[parent]
-        position = parent
-    work.keys[position], work.heap[position] = key, node
-
-
-@kernel
-def pop(work):  # OUT: work
-    top = work.heap[0]
-    work.state[N_OPEN] -= 1
-    n = work.state[N_OPEN]
-    key, node = work.keys[n], work.heap[n]
-    position = 0
-    while 2 * position + 1 < n:
-        child = 2 * position + 1
-        other = child + 1
-        if other < n and (
-            work.keys[other] > work.keys[child]
-            or (work.keys[other] == work.keys[child] and work.heap[other] < work.heap[child])
-        ):
-            child = other
-        if key > work.keys[child] or (key == work.keys[child] and node < work.heap[child]):
-            break
-        work.keys[position], work.heap[position] = work.keys[child], work.heap[child]
-        position = child
-    work.keys[position], work.heap[position] = key, node
-    return top
-
-
-@kernel
-def open_features(nodes, node, rules, constraints, work, allowed):  # OUT: work, allowed
-    """Mark the features that `node` may split on: those of its interaction groups, of which a share is drawn."""
-    n_features = allowed.shape[0]
-    n_groups = constraints.groups.shape[0]
-    allowed[:] = 1 if n_groups == 0 else 0
-    for g in range(n_groups):
-        if nodes.groups[node, g]:
-            for f in range(n_features):
-                allowed[f] |= constraints.groups[g, f]
-    if rules.feature_share >= 1.0:
-        return
-    left = np.int64(0)
-    for f in range(n_features):
-        left += allowed[f]
-    wanted = max(np.int64(1), np.int64(math.ceil(rules.feature_share * left - 1e-9)))
-    for f in range(n_features):  # selection sampling: each of the remaining is taken with probability wanted / left
-        if allowed[f]:
-            take = next_uniform(work.seed) * left < wanted
-            allowed[f] = np.uint8(take)
-            wanted -= np.int64(take)
-            left -= 1
-
-
-@kernel
-def may_split(nodes, node, rules):
-    n_rows = nodes.stop[node] - nodes.start[node]
-    return n_rows >= 2 * rules.min_samples and n_rows > 1 and nodes.depth[node] < rules.max_depth
 
 
 @kernel
@@ -309,34 +206,6 @@ def settle(data, nodes, node, side, rules, constraints, work):  # OUT: nodes, wo
 
 
 @kernel
-def release(nodes, node, work):  # OUT: nodes, work
-    if nodes.slot[node] >= 0:
-        work.free[work.state[N_FREE]] = nodes.slot[node]
-        work.state[N_FREE] += 1
-        nodes.slot[node] = -1
-    nodes.feature[node] = -1
-
-
-@kernel
-def take_slot(work):  # OUT: work
-    work.state[N_FREE] -= 1
-    return work.free[work.state[N_FREE]]
-
-
-@kernel
-def new_node(nodes, work, parent, start, stop, packed):  # OUT: nodes, work
-    node = work.state[N_NODES]
-    work.state[N_NODES] += 1
-    nodes.start[node], nodes.stop[node], nodes.packed[node] = start, stop, packed
-    nodes.feature[node], nodes.slot[node], nodes.left[node], nodes.right[node] = -1, -1, -1, -1
-    nodes.gain[node] = 0.0
-    nodes.depth[node] = nodes.depth[parent] + 1 if parent >= 0 else 0
-    nodes.lower[node] = nodes.lower[parent] if parent >= 0 else -np.inf
-    nodes.upper[node] = nodes.upper[parent] if parent >= 0 else np.inf
-    return node
-
-
-@kernel
 def plant(nodes, rules, constraints, work, n_rows, packed):  # OUT: nodes, work
     """Start a tree: the root holds all rows.  Returns whether it may be split."""
     work.state[:4] = 0
@@ -352,22 +221,6 @@ def plant(nodes, rules, constraints, work, n_rows, packed):  # OUT: nodes, work
     nodes.slot[root] = take_slot(work)
     open_features(nodes, root, rules, constraints, work, work.allowed[0])
     return True
-
-
-@kernel
-def bound_children(nodes, node, rules, monotone):  # OUT: nodes
-    """Values of the two sides stay on their side of the middle when the split is monotone."""
-    if monotone == 0:
-        return
-    left, right = nodes.left[node], nodes.right[node]
-    lower, upper = nodes.lower[node], nodes.upper[node]
-    low = node_value(nodes.packed[left], rules, lower, upper)
-    high = node_value(nodes.packed[right], rules, lower, upper)
-    middle = 0.5 * (low + high)
-    if monotone > 0:
-        nodes.upper[left], nodes.lower[right] = middle, middle
-    else:
-        nodes.lower[left], nodes.upper[right] = middle, middle
 
 
 @kernel
@@ -405,34 +258,6 @@ def add_whole_part(packed, work, part, start, stop):  # OUT: work
     for unit in range(work.words.shape[0]):
         hist = work.parts[part, unit * WIDTH : unit * WIDTH + WIDTH]
         add_all_rows(work.words[unit], packed, start, stop, hist)
-
-
-@kernel
-def copy_rows(source, start, n, place, rows):  # OUT: rows
-    """source[start:start + n] to rows[place:]; array assignment would compile its error messages, for seconds."""
-    target, source = rows[place : place + n], source[start : start + n]
-    for i in range(n):
-        target[i] = source[i]
-
-
-@kernel
-def join_parts(work, bounds, n_left):  # OUT: work
-    """Rows of the parts bounds[j]:bounds[j + 1], n_left[j] of each go left, from work.scratch back to work.rows."""
-    position = bounds[0]
-    for side in range(2):
-        for j in range(n_left.shape[0]):
-            n = n_left[j] if side == 0 else bounds[j + 1] - bounds[j] - n_left[j]
-            copy_rows(work.scratch[side], bounds[j], n, position, work.rows)
-            position += n
-
-
-@kernel
-def divide(data, nodes, node, work):  # OUT: work
-    """Partition all rows of a node; n_left."""
-    start, stop = nodes.start[node], nodes.stop[node]
-    n_left = split_rows(data, nodes, node, work.rows, start, stop, work.rows[start:stop], work.scratch[0])
-    copy_rows(work.scratch[0], NO, stop - start - n_left, start + n_left, work.rows)
-    return n_left
 
 
 @kernel
@@ -475,15 +300,6 @@ def finish(data, nodes, small, large, rules, constraints, work):  # OUT: nodes, 
             settle(data, nodes, node, 0 if node == small else 1, rules, constraints, work)
         else:
             release(nodes, node, work)
-
-
-@kernel
-def fill_inner_values(left, right, count, value):  # OUT: value
-    """Inner nodes get the mean of their rows' leaf values."""
-    for node in range(left.shape[0] - 1, -1, -1):
-        if left[node] >= 0:
-            a, b = left[node], right[node]
-            value[node] = (value[a] * count[a] + value[b] * count[b]) / count[node]
 
 
 @kernel

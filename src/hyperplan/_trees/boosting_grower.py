@@ -16,6 +16,9 @@ from hyperplan._core.memory import require_memory
 from hyperplan._core.parallel import effective_n_jobs, spans, split_map
 from hyperplan._trees import _boosting_kernels as k
 from hyperplan._trees import _boosting_loss_kernels as passes
+from hyperplan._trees import _boosting_nodes_kernels as node_kernels
+from hyperplan._trees import _boosting_rows_kernels as rows_kernels
+from hyperplan._trees._binning_kernels import WIDTH
 from hyperplan._trees.binning import BinnedData
 from hyperplan._trees.bundles import make_bundles
 from hyperplan._trees.histogram import (
@@ -72,7 +75,7 @@ def lines_of(words) -> np.ndarray:
     """Words (n_words, n_samples) row by row; no row for small tables."""
     n_words, n = words.shape
     lines = np.empty((n if words.nbytes > LINE_BYTES else 0, n_words), np.uint32)
-    split_map(lambda s: k.fill_lines(words, s.start, s.stop, lines), spans(lines.shape[0], LINE_BLOCK))
+    split_map(lambda s: rows_kernels.fill_lines(words, s.start, s.stop, lines), spans(lines.shape[0], LINE_BLOCK))
     return lines
 
 
@@ -100,7 +103,7 @@ class Grower:
         capacity = node_capacity(n, options)
         self.order = int(options.growth != "leaf") if options.max_leaves < UNLIMITED else 2
         slots = min(capacity, math.ceil(math.log2(n + 1)) + 3) if self.order == 2 else (capacity + 1) // 2 + 1
-        bytes_each = n_words * k.WIDTH * bundles.n_codes * (12 if oblivious else 8)
+        bytes_each = n_words * WIDTH * bundles.n_codes * (12 if oblivious else 8)
         require_memory(slots * bytes_each, "histograms of the open leaves", "lower max_leaf_nodes or max_bins")
         self.nodes = make_nodes(capacity, constraints.groups.shape[0])
         self.n_words, self.n_columns = n_words, bundles.member_start.shape[0] - 1
@@ -203,7 +206,7 @@ class Grower:
             side, n_parts = k.lighter_side(nodes, node, self.rules, work), self.n_parts
             n_left = self._partition(node, side)
         else:
-            n_left = k.divide(self.data, nodes, node, work)
+            n_left = rows_kernels.divide(self.data, nodes, node, work)
         small, large = k.branch(nodes, node, n_left, side, self.rules, self.constraints, work)
         if small >= 0:
             wide = self.data.n_features > MANY_FEATURES
@@ -218,11 +221,11 @@ class Grower:
             return k.split_part(self.data, self.packed, self.nodes, node, self.work, side, j, a, b)
 
         n_left = np.array(split_map(split, range(self.n_parts)))
-        k.join_parts(self.work, bounds, n_left)
+        rows_kernels.join_parts(self.work, bounds, n_left)
         return int(n_left.sum())
 
     def _leaves(self, gradient, hessian):
-        nodes, n_nodes = self.nodes, int(self.work.state[k.N_NODES])
+        nodes, n_nodes = self.nodes, int(self.work.state[node_kernels.N_NODES])
         leaf = np.flatnonzero(nodes.left[:n_nodes] < 0)
         leaf = leaf[np.argsort(nodes.start[leaf], kind="stable")]
         bounds = np.append(nodes.start[leaf], nodes.stop[0])
@@ -243,13 +246,13 @@ class Grower:
 
     def tree(self, leaves: Leaves, values) -> Tree:
         """The grown tree as a record of its own; `values` are those of the leaves."""
-        nodes, n = self.nodes, int(self.work.state[k.N_NODES])
+        nodes, n = self.nodes, int(self.work.state[node_kernels.N_NODES])
         g_scale, h_scale = self.scales
         value = np.zeros(n)
         value[leaves.node] = values
         count = nodes.stop[:n] - nodes.start[:n]
         hessian = (nodes.packed[:n] & 0xFFFFFFFF) / h_scale
-        k.fill_inner_values(nodes.left[:n], nodes.right[:n], count, value)
+        node_kernels.fill_inner_values(nodes.left[:n], nodes.right[:n], count, value)
         inner = nodes.left[:n] >= 0
         missing = nodes.missing_left[:n].copy()
         seen = self.data.has_missing[nodes.feature[:n]] > 0

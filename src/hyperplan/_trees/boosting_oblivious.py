@@ -6,7 +6,9 @@ import numpy as np
 
 from hyperplan._core.parallel import effective_n_jobs, spans, split_map
 from hyperplan._trees import _boosting_kernels as k
+from hyperplan._trees import _boosting_nodes_kernels as node_kernels
 from hyperplan._trees import _boosting_oblivious_kernels as level_kernels
+from hyperplan._trees import _boosting_rows_kernels as rows_kernels
 from hyperplan._trees.boosting_grower import Grower
 from hyperplan._trees.histogram import UNLIMITED
 
@@ -45,7 +47,7 @@ class ObliviousGrower(Grower):
             whole = level[use == 0]  # may be split by a test further down
             nodes.feature[whole] = -1
             level = np.array([*whole, *(child for pair in children for child in pair)])
-            level = level[[k.may_split(nodes, node, self.rules) for node in level]]
+            level = level[[node_kernels.may_split(nodes, node, self.rules) for node in level]]
             if level.shape[0] == 0:
                 return
 
@@ -60,7 +62,7 @@ class ObliviousGrower(Grower):
         n_features = self.data.n_features
         found = np.zeros((n_features, 3))
         allowed = np.ones(n_features, np.uint8)
-        k.open_features(self.nodes, level[0], self.rules, self.constraints, self.work, allowed)
+        node_kernels.open_features(self.nodes, level[0], self.rules, self.constraints, self.work, allowed)
 
         def scan(features):
             for f in range(features.start, features.stop):
@@ -83,12 +85,12 @@ class ObliviousGrower(Grower):
                 nodes.chosen[node, b >> 5] |= np.uint32(1 << (b & 31))
         start, stop = int(nodes.start[node]), int(nodes.stop[node])
         by_rows = self.n_parts and self._shares_rows(stop - start)
-        middle = start + (self._partition(node, -1) if by_rows else k.divide(self.data, nodes, node, work))
+        middle = start + (self._partition(node, -1) if by_rows else rows_kernels.divide(self.data, nodes, node, work))
         left_sum = nodes.left_packed[node]
-        left = k.new_node(nodes, work, node, start, middle, left_sum)
-        right = k.new_node(nodes, work, node, middle, stop, nodes.packed[node] - left_sum)
+        left = node_kernels.new_node(nodes, work, node, start, middle, left_sum)
+        right = node_kernels.new_node(nodes, work, node, middle, stop, nodes.packed[node] - left_sum)
         nodes.left[node], nodes.right[node] = left, right
-        k.bound_children(nodes, node, self.rules, self.constraints.monotone[feature])
+        node_kernels.bound_children(nodes, node, self.rules, self.constraints.monotone[feature])
         groups = self.constraints.groups[:, feature] & nodes.groups[node]
         nodes.groups[left], nodes.groups[right] = groups, groups
         return left, right
