@@ -45,6 +45,18 @@ def test_few_distinct_values_get_midpoints_and_many_get_quantiles():
     assert quantile_edges(np.array([5.0, 5.0]), 255).size == 0
 
 
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_value_that_most_rows_have_gets_a_bin_of_its_own_and_leaves_the_others_their_bins(weighted):
+    rng = np.random.default_rng(0)
+    values = np.where(rng.random(20_000) < 0.9, 0.0, rng.normal(size=20_000))
+    edges = quantile_edges(values.copy(), 64, np.ones(values.size) if weighted else None)
+    bins = np.searchsorted(edges, values)
+    assert (bins == bins[values == 0][0]).sum() == (values == 0).sum()
+    sizes = np.bincount(bins)
+    assert 60 <= np.count_nonzero(sizes) <= 64
+    assert np.sort(sizes)[-2] < 2.5 * (values != 0).sum() / 62  # the others share theirs about evenly
+
+
 def test_neighbouring_floats_and_huge_values_are_told_apart():
     a = 1.0
     pair = np.array([a, np.nextafter(a, 2)])

@@ -30,6 +30,8 @@ from hyperplan._trees._bundle_kernels import unbundle
 from hyperplan._trees._histogram_kernels import (
     GROUP,
     HESSIAN,
+    ROUNDING,
+    TINY,
     add_all_rows,
     add_lines,
     add_rows,
@@ -72,15 +74,43 @@ def scan_feature(data, nodes, node, side, f, rules, constraints, work, counts, c
 
 
 @kernel
+def is_indicator(data, f):
+    return data.n_bins[f] == 2 and not data.has_missing[f] and not data.categorical[f]
+
+
+@kernel
+def scan_two_bins(nodes, node, side, f, rules, work):  # OUT: work (found)
+    """`scan_feature` of a feature with two bins (an indicator, say) and no constraint."""
+    total, code = nodes.packed[node], work.offset[f]
+    left = work.hist[nodes.slot[node], work.column[f], code]
+    if work.usual[f] == 0:  # the histogram of the column has the other bin only
+        left = total - left
+    right = total - left
+    g, h = np.float64(total >> 32), np.float64(total & HESSIAN)
+    g_left, h_left = np.float64(left >> 32), np.float64(left & HESSIAN)
+    g_right, h_right = np.float64(right >> 32), np.float64(right & HESSIAN)
+    l2, parent = rules.l2 + TINY, g * g / (h + rules.l2 + TINY)
+    a, c = h_left + l2, h_right + l2
+    gain = (g_left * g_left * c + g_right * g_right * a) / (a * c)
+    enough = h_left >= rules.min_hessian and h_right >= rules.min_hessian and left != 0 and right != 0
+    better = enough and gain > parent * (1.0 + ROUNDING) + rules.min_gain
+    work.found_gain[side, f] = gain - parent if better else -1.0
+    work.found_bin[side, f], work.found_missing[side, f], work.found_left[side, f] = 0, 0, left
+
+
+@kernel
 def scan_unit(data, nodes, node, side, unit, rules, constraints, work, buffers):  # OUT: work (found)
     """Best split of each feature of four columns at `node`, into row `side` of the found_ arrays."""
     last = min(unit * WIDTH + WIDTH, work.member_start.shape[0] - 1)
+    simple = nodes.lower[node] == -np.inf and nodes.upper[node] == np.inf
     for m in range(work.member_start[unit * WIDTH], work.member_start[last]):
         f = work.member[m]
-        if work.allowed[side, f]:
-            scan_feature(data, nodes, node, side, f, rules, constraints, work, work.counts[0, 0], NO, buffers)
-        else:
+        if not work.allowed[side, f] or data.n_bins[f] + data.has_missing[f] < 2:
             work.found_gain[side, f] = -1.0
+        elif simple and is_indicator(data, f) and constraints.monotone[f] == 0:
+            scan_two_bins(nodes, node, side, f, rules, work)
+        else:
+            scan_feature(data, nodes, node, side, f, rules, constraints, work, work.counts[0, 0], NO, buffers)
 
 
 @kernel

@@ -2,7 +2,8 @@
 
 ``bin(x) <= b`` if and only if ``x <= edges[b]``: a split on bins is a split on values, so that trees grown on bins
 predict from raw values without loss.  A feature with few distinct values has an edge half-way between any two
-neighbours; others have edges at equidistant quantiles of (at most 200 000) sampled rows.  One bin, the last, is
+neighbours; others have edges at equidistant quantiles of (at most 200 000) sampled rows, of those that differ from the
+most frequent value if that is the value of most rows.  One bin, the last, is
 kept for missing values in all features.
 """
 
@@ -17,6 +18,7 @@ from hyperplan._trees import _binning_kernels as k
 SAMPLE = 200_000  # rows that quantiles are computed from
 ROWS = 16_384  # rows binned by one task
 COLUMNS = 8  # features whose values are collected together: a cache line of float64
+USUAL_SHARE = 0.6  # of the rows that have the same value, from which on it has a bin of its own
 TABLE = 256  # edges of a feature, padded with +inf
 LARGEST_EDGE = 1e300  # an infinite edge could not tell +inf from finite values
 
@@ -92,13 +94,32 @@ def quantile_edges(values, max_bins, weight=None) -> np.ndarray:
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
     if np.count_nonzero(new) <= max_bins:
         distinct = ordered[new]
-        with np.errstate(over="ignore", invalid="ignore"):  # no number lies half-way to an infinite one
-            edges = distinct[:-1] + (distinct[1:] - distinct[:-1]) / 2
-        wrong = ~(np.isfinite(edges) & (edges < distinct[1:]))
-        edges = np.where(wrong, distinct[:-1], edges)  # neighbours too far apart, or too close, for a midpoint
+        edges = _midpoints(distinct[:-1], distinct[1:])
     else:
-        edges = _averaged_quantiles(ordered, cumulated, np.linspace(0, 100, max_bins + 1)[1:-1] / 100)
+        edges = _edges_of_many(ordered, cumulated, max_bins)
     return np.unique(np.clip(edges, -LARGEST_EDGE, LARGEST_EDGE))
+
+
+def _midpoints(low, high):
+    """Numbers half-way, or `low` where neighbours are too far apart, or too close, for one below `high`."""
+    with np.errstate(over="ignore", invalid="ignore"):  # no number lies half-way to an infinite one
+        middle = low + (high - low) / 2
+    return np.where(np.isfinite(middle) & (middle < high), middle, low)
+
+
+def _edges_of_many(ordered, cumulated, max_bins):
+    """Quantiles; a value that most rows have (zero in sparse data) gets a bin of its own, the others the other bins."""
+    n, total = ordered.shape[0], ordered.shape[0] if cumulated is None else cumulated[-1]
+    usual = ordered[n // 2 if cumulated is None else np.searchsorted(cumulated, total / 2)]
+    first, last = np.searchsorted(ordered, usual, side="left"), np.searchsorted(ordered, usual, side="right")
+    mass = np.arange(n + 1) if cumulated is None else np.concatenate(([0.0], cumulated))
+    if mass[last] - mass[first] < USUAL_SHARE * total or max_bins < 4:
+        return _averaged_quantiles(ordered, cumulated, np.linspace(0, 100, max_bins + 1)[1:-1] / 100)
+    others = np.concatenate([ordered[:first], ordered[last:]])
+    weight = None if cumulated is None else np.delete(np.diff(mass), np.s_[first:last])
+    found = quantile_edges(others, max_bins - 2, weight)
+    borders = np.array([j for j in (first, last) if 0 < j < n], dtype=np.intp)
+    return np.concatenate([found[found != usual], _midpoints(ordered[borders - 1], ordered[borders])])
 
 
 def _averaged_quantiles(ordered, cumulated, levels):
