@@ -44,7 +44,7 @@ TALL_TREES, WIDE_TREES = (64_000, 12), (600, 120)  # the same for trees, which d
 SPARSE, SPARSE_ROW = (4_000, 2_500), 20  # the same for sparse data, and its values per row
 TREES = ("tree", "ensemble")
 FEW_STEPS = {"n_alphas": 5, "Cs": 2, "cv": 2, "max_nodes": 50, "n_features_to_select": 3, "max_iter": 5}
-LARGE_SECONDS = 4.0  # an estimator's large fits stop then: by that time those with engines of their own have met them
+LARGE_SECONDS, PLAIN_FITS = 4.0, 3  # an estimator's large fits stop then, except the first of the plain estimator
 FEW_TREES = {"n_estimators": 2, "max_iter": 3, "max_depth": 4}
 REJECTED = (ValueError, TypeError, AttributeError, ArithmeticError, MemoryError)  # a combination an estimator refuses
 
@@ -166,10 +166,11 @@ def warm_one(name: str) -> str:
             if not options or not options.keys().isdisjoint(ENGINE_OPTIONS):
                 limits = FEW_TREES if family in TREES else FEW_STEPS
                 few = {name: value for name, value in limits.items() if name in estimator().get_params()}
-                for X, y in _large_inputs(estimator, is_plain=not options):
+                for j, (X, y) in enumerate(_large_inputs(estimator, is_plain=not options)):
                     began = time.perf_counter()
-                    if spent < LARGE_SECONDS:
-                        _try(estimator, {**few, **options}, X, y, is_large=True)
+                    if spent < LARGE_SECONDS or (not options and j < PLAIN_FITS):
+                        whole = {} if hasattr(X, "tocsr") and not options else few  # sparse fits are cheap: all phases
+                        _try(estimator, {**whole, **options}, X, y, is_large=True)
                     spent += time.perf_counter() - began
     return ""
 
@@ -270,19 +271,20 @@ def _large_inputs(estimator, is_plain):
     rng = np.random.default_rng(0)
     family = estimator.__module__.split(".")[1]
     shapes = {"preprocessing": (TALL,)}.get(family, (TALL_TREES, WIDE_TREES) if family in TREES else (TALL, WIDE))
+    others = []
     for shape in shapes:
         X = rng.normal(size=shape)
-        targets = _targets(estimator, X[:, :5] @ [1.0, -1.0, 0.5, 0.3, 0.2] + rng.normal(size=shape[0]))
-        for y in targets if is_plain else targets[:1]:
-            yield X, y
-        if is_plain:
-            yield X.astype(np.float32), targets[0]
-        if is_plain and shape == shapes[0]:
-            yield np.asfortranarray(X), targets[0]
+        first, *more = _targets(estimator, X[:, :5] @ [1.0, -1.0, 0.5, 0.3, 0.2] + rng.normal(size=shape[0]))
+        yield X, first
+        others += [(X, y) for y in more] + [(X.astype(np.float32), first)]
+        others += [(np.asfortranarray(X), first)] if shape == shapes[0] else []
     if family not in (*TREES, "preprocessing"):
         n, d = SPARSE
-        columns = rng.integers(d, size=n * SPARSE_ROW)
-        parts = (rng.uniform(0.5, 1.5, size=columns.size), columns, np.arange(0, columns.size + 1, SPARSE_ROW))
+        columns = rng.integers(d, size=n * SPARSE_ROW, dtype=np.int32)  # as SciPy numbers all but huge matrices
+        starts = np.arange(0, columns.size + 1, SPARSE_ROW, dtype=np.int32)
+        parts = (rng.uniform(0.5, 1.5, size=columns.size), columns, starts)
         X = sp.csr_array(parts, shape=SPARSE)
-        for y in _targets(estimator, X @ rng.normal(size=d)):
-            yield X, y
+        first, *more = _targets(estimator, X @ rng.normal(size=d))
+        yield X, first
+        others += [(X, y) for y in more]
+    yield from others if is_plain else []
