@@ -35,14 +35,12 @@ from hyperplan._trees._histogram_kernels import (
     add_all_rows,
     add_lines,
     add_rows,
-    bound_numbers,
     count_rows,
     scan_bounded,
     scan_categories,
     scan_numbers,
 )
 
-UNKNOWN = -2  # the bin of a split whose gain is known, but not its place
 NO, YES = np.int64(0), np.int64(1)  # a literal 0 handed to a kernel would compile one more version of it
 DENSE = 10  # nodes with at least one row in so many are read column by column
 
@@ -76,20 +74,8 @@ def scan_feature(data, nodes, node, side, f, rules, constraints, work, counts, c
 
 
 @kernel
-def is_plain_number(data, constraints, f):
-    return not data.has_missing[f] and not data.categorical[f] and constraints.monotone[f] == 0
-
-
-@kernel
-def bound_feature(data, nodes, node, side, f, rules, work, buffers):  # OUT: work (found)
-    """The gain of `scan_feature`; where it is will be looked up if it is the best (`settle`)."""
-    prefix, gains, _, own = buffers
-    hist, total = work.hist[nodes.slot[node], work.column[f]], nodes.packed[node]
-    if work.usual[f] >= 0:
-        unbundle(hist, total, work.offset[f], work.usual[f], data.n_bins[f], own)
-        hist = own
-    work.found_gain[side, f] = bound_numbers(hist, data.n_bins[f], total, rules, prefix, gains)
-    work.found_bin[side, f] = UNKNOWN
+def is_indicator(data, f):
+    return data.n_bins[f] == 2 and not data.has_missing[f] and not data.categorical[f]
 
 
 @kernel
@@ -121,11 +107,8 @@ def scan_unit(data, nodes, node, side, unit, rules, constraints, work, buffers):
         f = work.member[m]
         if not work.allowed[side, f] or data.n_bins[f] + data.has_missing[f] < 2:
             work.found_gain[side, f] = -1.0
-        elif simple and is_plain_number(data, constraints, f):
-            if data.n_bins[f] == 2:
-                scan_two_bins(nodes, node, side, f, rules, work)
-            else:
-                bound_feature(data, nodes, node, side, f, rules, work, buffers)
+        elif simple and is_indicator(data, f) and constraints.monotone[f] == 0:
+            scan_two_bins(nodes, node, side, f, rules, work)
         else:
             scan_feature(data, nodes, node, side, f, rules, constraints, work, work.counts[0, 0], NO, buffers)
 
@@ -215,13 +198,13 @@ def has_enough_rows(nodes, node, left, rules):
 
 
 @kernel
-def recount(data, nodes, node, side, f, rules, constraints, work, buffers):  # OUT: work (found)
+def recount(data, nodes, node, side, f, rules, constraints, work):  # OUT: work (found)
     """Best split of feature f at `node` with at least `min_samples` rows on each side."""
     counts = np.zeros(work.hist.shape[2] + 1, np.int32)
     words, shift = data.words[f // WIDTH], np.uint32(8 * (f % WIDTH))
     for i in range(nodes.start[node], nodes.stop[node]):
         counts[(words[work.rows[i]] >> shift) & np.uint32(255)] += 1
-    scan_feature(data, nodes, node, side, f, rules, constraints, work, counts, YES, buffers)
+    scan_feature(data, nodes, node, side, f, rules, constraints, work, counts, YES, scan_buffers(work))
 
 
 @kernel
@@ -231,7 +214,7 @@ def settle(data, nodes, node, side, rules, constraints, work):  # OUT: nodes, wo
     A split that may leave too few rows is an upper bound of what its feature can gain: the best of the bounds is made
     exact until the best one is exact already.
     """
-    exact, buffers = np.zeros(work.found_gain.shape[1], np.uint8), scan_buffers(work)
+    exact = np.zeros(work.found_gain.shape[1], np.uint8)
     while True:
         best, feature = 0.0, -1
         for f in range(work.found_gain.shape[1]):
@@ -240,12 +223,9 @@ def settle(data, nodes, node, side, rules, constraints, work):  # OUT: nodes, wo
         if feature < 0:
             release(nodes, node, work)
             return
-        if work.found_bin[side, feature] == UNKNOWN:
-            scan_feature(data, nodes, node, side, feature, rules, constraints, work, work.counts[0, 0], NO, buffers)
-            continue
         if exact[feature] or has_enough_rows(nodes, node, work.found_left[side, feature], rules):
             break
-        recount(data, nodes, node, side, feature, rules, constraints, work, buffers)
+        recount(data, nodes, node, side, feature, rules, constraints, work)
         exact[feature] = 1
     nodes.gain[node], nodes.feature[node] = best, feature
     nodes.bin[node], nodes.missing_left[node] = work.found_bin[side, feature], work.found_missing[side, feature]

@@ -10,7 +10,7 @@ Gains are in quantised units, ``G_l^2 / (H_l + l2) + G_r^2 / (H_r + l2) - G^2 / 
 
 import numpy as np
 
-from hyperplan._core.jit import fast_kernel, kernel, prefetch
+from hyperplan._core.jit import kernel, prefetch
 from hyperplan._trees._binning_kernels import WIDTH
 
 BLOCK = 256  # rows gathered at a time
@@ -164,32 +164,6 @@ def fill_prefix(hist, counts, counted, n, used, prefix):  # OUT: used, prefix
         prefix[m] = running
         m += np.int64(counts[b] != 0) if counted else np.int64(hist[b] != 0)
     return m
-
-
-@fast_kernel
-def largest_gain(gains, n):
-    """The largest of gains[:n], at least -1."""
-    best = -1.0
-    for j in range(n):
-        best = max(best, gains[j])
-    return best
-
-
-@kernel
-def bound_numbers(hist, n_bins, total, rules, prefix, gains):  # OUT: prefix, gains
-    """The gain of `scan_numbers` for a feature without missing values, but not where it is; -1 when there is none.
-
-    Empty bins take part: they repeat a gain.  Nothing branches, which is several times faster.
-    """
-    running, n = np.int64(0), n_bins - 1
-    for b in range(n):
-        running += hist[b]
-        prefix[b] = running
-    fill_gains(prefix, n, total, rules, gains)
-    g, h = np.float64(total >> 32), np.float64(total & HESSIAN)
-    parent = g * g / (h + rules.l2 + TINY)
-    best = largest_gain(gains, n)
-    return best - parent if best > parent * (1.0 + ROUNDING) + rules.min_gain else -1.0
 
 
 @kernel
