@@ -11,18 +11,32 @@ import importlib
 
 __version__ = "0.1.0"
 
-_FAMILIES = ("datasets", "ensemble", "linear_model", "optimize", "preprocessing", "svm", "testing", "tree")
+_FAMILIES = (
+    "compete",
+    "datasets",
+    "ensemble",
+    "evaluation",
+    "linear_model",
+    "metrics",
+    "model_selection",
+    "optimize",
+    "persistence",
+    "preprocessing",
+    "report",
+    "svm",
+    "testing",
+    "tree",
+)
+_ELSEWHERE = {"thread_limit": "_core.parallel", "save": "persistence", "load": "persistence"}
 
-__all__ = ["__version__", "thread_limit", *_FAMILIES]
+__all__ = ["__version__", *_ELSEWHERE, *_FAMILIES]
 
 
 def __getattr__(name):
     if name in _FAMILIES:
         return importlib.import_module(f"hyperplan.{name}")
-    if name == "thread_limit":
-        from hyperplan._core.parallel import thread_limit
-
-        return thread_limit
+    if name in _ELSEWHERE:
+        return getattr(importlib.import_module(f"hyperplan.{_ELSEWHERE[name]}"), name)
     raise AttributeError(f"module 'hyperplan' has no attribute {name!r}")
 
 

@@ -11,7 +11,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SYLLABUS = (ROOT / "docs" / "syllabus.md").read_text(encoding="utf-8")
 GUIDE = sorted((ROOT / "docs" / "guide").glob("*.md"))
-FAMILIES = ("linear_model", "svm", "tree", "ensemble", "preprocessing")
+FAMILIES = ("linear_model", "svm", "tree", "ensemble", "preprocessing", "metrics", "evaluation", "compete")
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]
     for line in SYLLABUS.splitlines()

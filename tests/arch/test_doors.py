@@ -41,7 +41,7 @@ def test_scikit_learn_is_imported_under_base_only_and_by_public_names():
                 assert not any(part.startswith("_") for part in module.split(".") + names), (path, module, names)
 
 
-@pytest.mark.parametrize("optional", ["pandas", "matplotlib", "rich", "polars"])
+@pytest.mark.parametrize("optional", ["pandas", "matplotlib", "rich", "polars", "jinja2", "pyarrow", "duckdb"])
 def test_optional_packages_are_imported_inside_functions(optional):
     for path in FILES:
         top_level = [n for n in ast.parse(path.read_text()).body if isinstance(n, ast.Import | ast.ImportFrom)]

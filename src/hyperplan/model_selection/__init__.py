@@ -1,0 +1,5 @@
+"""Splitters and searches (scikit-learn's, under one roof)."""
+
+from hyperplan._core.lazy import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(__name__)
