@@ -2,9 +2,9 @@
 
 import numpy as np
 from sklearn import config_context
-from sklearn.metrics import get_scorer, get_scorer_names
+from sklearn.metrics import check_scoring, get_scorer, get_scorer_names, make_scorer
 
-__all__ = ["get_scorer", "get_scorer_names", "score_with_labels"]
+__all__ = ["check_scoring", "get_scorer", "get_scorer_names", "make_scorer", "score_with_labels"]
 
 
 def score_with_labels(scorer, model, X, y, classes, params):

@@ -1,5 +1,39 @@
 """Metrics: pure functions of true and predicted values, with weights."""
 
+from typing import TYPE_CHECKING
+
 from hyperplan._core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from hyperplan._base.scoring import make_scorer
+    from hyperplan.metrics._absolute_errors import (
+        max_error,
+        mean_absolute_error,
+        mean_absolute_percentage_error,
+        median_absolute_error,
+    )
+    from hyperplan.metrics._accuracy import (
+        accuracy_score,
+        balanced_accuracy_score,
+        balanced_error_rate,
+        hamming_loss,
+        zero_one_loss,
+    )
+    from hyperplan.metrics._confusion import confusion_matrix, multilabel_confusion_matrix
+    from hyperplan.metrics._deviances import (
+        d2_tweedie_score,
+        mean_gamma_deviance,
+        mean_poisson_deviance,
+        mean_tweedie_deviance,
+    )
+    from hyperplan.metrics._explained_share import explained_variance_score, r2_score
+    from hyperplan.metrics._pinball import d2_absolute_error_score, d2_pinball_score, mean_pinball_loss
+    from hyperplan.metrics._scorers import check_scoring, get_scorer, get_scorer_names
+    from hyperplan.metrics._squared_errors import (
+        mean_squared_error,
+        mean_squared_log_error,
+        root_mean_squared_error,
+        root_mean_squared_log_error,
+    )
 
 __getattr__, __dir__, __all__ = lazy_names(__name__)
