@@ -19,7 +19,7 @@ from sklearn.base import (
     is_classifier,
     is_regressor,
 )
-from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError, UndefinedMetricWarning
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
 from sklearn.utils import Bunch, check_array, check_consistent_length
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
@@ -42,7 +42,6 @@ from hyperplan._base.params import (
     OneOf,
     Real,
     Seed,
-    check_arguments,
     check_params,
 )
 from hyperplan._base.validate import (

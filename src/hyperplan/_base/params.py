@@ -111,15 +111,8 @@ Jobs = OneOf(Int(), Null)
 def check_params(estimator, table=None):
     """Raise `InvalidParameterError` for the first argument outside its rule in the class's ``_params`` table."""
     for name, rule in (table or estimator._params).items():
-        _check(name, type(estimator).__name__, rule, getattr(estimator, name))
-
-
-def check_arguments(function, **arguments):
-    """The same for a function's arguments: ``check_arguments("f", alpha=(Real(ge=0, le=1), alpha))``."""
-    for name, (rule, value) in arguments.items():
-        _check(name, function, rule, value)
-
-
-def _check(name, owner, rule, value):
-    if not rule(value):
-        raise InvalidParameterError(f"The {name!r} parameter of {owner} must be {rule}. Got {value!r} instead.")
+        value = getattr(estimator, name)
+        if not rule(value):
+            raise InvalidParameterError(
+                f"The {name!r} parameter of {type(estimator).__name__} must be {rule}. Got {value!r} instead."
+            )

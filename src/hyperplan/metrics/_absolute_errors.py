@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hyperplan._base import check_arguments
+from hyperplan.metrics._arguments import checked
 from hyperplan.metrics._averaged_quantile import averaged_quantile
 from hyperplan.metrics._regression_targets import (
     MULTIOUTPUT,
@@ -25,6 +25,7 @@ def _relative_difference(truth, prediction):
     return absolute_difference(truth, prediction) / np.maximum(np.abs(truth), LEAST_TRUTH)
 
 
+@checked(multioutput=MULTIOUTPUT)
 def mean_absolute_error(y_true, y_pred, *, sample_weight=None, multioutput="uniform_average"):
     """Mean of the absolute differences.
 
@@ -50,11 +51,11 @@ def mean_absolute_error(y_true, y_pred, *, sample_weight=None, multioutput="unif
     >>> mean_absolute_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
     0.5
     """
-    check_arguments("mean_absolute_error", multioutput=(MULTIOUTPUT, multioutput))
     targets = check_targets(y_true, y_pred, sample_weight, multioutput)
     return mean_of_outputs(column_means(absolute_difference, targets), targets.multioutput)
 
 
+@checked(multioutput=MULTIOUTPUT)
 def mean_absolute_percentage_error(y_true, y_pred, *, sample_weight=None, multioutput="uniform_average"):
     """Mean of ``|y - p| / |y|``: a share, not per cent.
 
@@ -82,11 +83,11 @@ def mean_absolute_percentage_error(y_true, y_pred, *, sample_weight=None, multio
     >>> mean_absolute_percentage_error([2.0, 4.0], [1.0, 5.0])
     0.375
     """
-    check_arguments("mean_absolute_percentage_error", multioutput=(MULTIOUTPUT, multioutput))
     targets = check_targets(y_true, y_pred, sample_weight, multioutput)
     return mean_of_outputs(column_means(_relative_difference, targets), targets.multioutput)
 
 
+@checked(multioutput=MULTIOUTPUT)
 def median_absolute_error(y_true, y_pred, *, multioutput="uniform_average", sample_weight=None):
     """Median of the absolute differences: half of the rows may be arbitrarily wrong without moving it.
 
@@ -112,7 +113,6 @@ def median_absolute_error(y_true, y_pred, *, multioutput="uniform_average", samp
     >>> median_absolute_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
     0.5
     """
-    check_arguments("median_absolute_error", multioutput=(MULTIOUTPUT, multioutput))
     targets = check_targets(y_true, y_pred, sample_weight, multioutput)
     gaps = absolute_difference(targets.truth, targets.prediction)
     return mean_of_outputs(averaged_quantile(gaps, targets.weight, 0.5), targets.multioutput)

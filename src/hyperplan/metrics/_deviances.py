@@ -7,7 +7,7 @@ Gaussian.  No distribution has a power between 0 and 1.
 import numpy as np
 from scipy.special import xlogy
 
-from hyperplan._base import OneOf, Real, check_arguments
+from hyperplan.metrics._arguments import OneOf, Real, checked
 from hyperplan.metrics._explained_share import is_too_short
 from hyperplan.metrics._regression_targets import Targets, check_single_target, column_means
 from hyperplan.metrics._squared_errors import squared_difference
@@ -58,6 +58,7 @@ def _mean_deviance(targets: Targets, power):
     return float(column_means(_unit_deviance(power), targets)[0])
 
 
+@checked(power=POWER)
 def mean_tweedie_deviance(y_true, y_pred, *, sample_weight=None, power=0):
     """Mean deviance of a distribution whose variance is proportional to ``mean ** power``.
 
@@ -83,7 +84,6 @@ def mean_tweedie_deviance(y_true, y_pred, *, sample_weight=None, power=0):
     >>> round(mean_tweedie_deviance([2, 0, 1, 4], [0.5, 0.5, 2.0, 2.0], power=1), 4)
     1.426
     """
-    check_arguments("mean_tweedie_deviance", power=(POWER, power))
     return _mean_deviance(check_single_target(y_true, y_pred, sample_weight, "mean_tweedie_deviance"), power)
 
 
@@ -139,6 +139,7 @@ def mean_gamma_deviance(y_true, y_pred, *, sample_weight=None):
     return mean_tweedie_deviance(y_true, y_pred, sample_weight=sample_weight, power=2)
 
 
+@checked(power=POWER)
 def d2_tweedie_score(y_true, y_pred, *, sample_weight=None, power=0):
     """``1 - deviance / deviance of the mean of y_true``; R2 for power 0.
 
@@ -164,7 +165,6 @@ def d2_tweedie_score(y_true, y_pred, *, sample_weight=None, power=0):
     >>> round(d2_tweedie_score([0.5, 1, 2.5, 7], [1, 1, 5, 3.5], power=1), 4)
     0.4879
     """
-    check_arguments("d2_tweedie_score", power=(POWER, power))
     targets = check_single_target(y_true, y_pred, sample_weight, "d2_tweedie_score")
     if is_too_short(targets, "D^2"):
         return float("nan")

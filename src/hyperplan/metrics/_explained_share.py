@@ -7,7 +7,8 @@ import warnings
 
 import numpy as np
 
-from hyperplan._base import Bool, Null, OneOf, UndefinedMetricWarning, check_arguments
+from hyperplan._base.targets import UndefinedMetricWarning
+from hyperplan.metrics._arguments import Bool, Null, OneOf, checked
 from hyperplan.metrics._regression_targets import (
     MULTIOUTPUT_WITH_VARIANCE,
     Targets,
@@ -18,6 +19,7 @@ from hyperplan.metrics._regression_targets import (
 from hyperplan.metrics._squared_errors import squared_difference
 
 
+@checked(multioutput=OneOf(MULTIOUTPUT_WITH_VARIANCE, Null), force_finite=Bool)
 def r2_score(y_true, y_pred, *, sample_weight=None, multioutput="uniform_average", force_finite=True):
     """Coefficient of determination.
 
@@ -50,8 +52,6 @@ default="uniform_average"
     >>> r2_score([1, 2, 3], [2, 2, 2])
     0.0
     """
-    rule = OneOf(MULTIOUTPUT_WITH_VARIANCE, Null)
-    check_arguments("r2_score", multioutput=(rule, multioutput), force_finite=(Bool, force_finite))
     targets = check_targets(y_true, y_pred, sample_weight, multioutput)
     if is_too_short(targets, "R^2"):
         return float("nan")
@@ -59,6 +59,7 @@ default="uniform_average"
     return explained_share(lost, _spread(targets, column_sums), targets.multioutput, force_finite)
 
 
+@checked(multioutput=MULTIOUTPUT_WITH_VARIANCE, force_finite=Bool)
 def explained_variance_score(y_true, y_pred, *, sample_weight=None, multioutput="uniform_average", force_finite=True):
     """``1 - var(y - p) / var(y)``: R2 of the prediction shifted by its mean error.
 
@@ -87,8 +88,6 @@ default="uniform_average"
     >>> explained_variance_score([1, 2, 3], [2, 3, 4])
     1.0
     """
-    rule = (MULTIOUTPUT_WITH_VARIANCE, multioutput)
-    check_arguments("explained_variance_score", multioutput=rule, force_finite=(Bool, force_finite))
     targets = check_targets(y_true, y_pred, sample_weight, multioutput)
     bias = column_means(np.subtract, targets)
     lost = column_means(lambda truth, prediction: (truth - prediction - bias) ** 2, targets)

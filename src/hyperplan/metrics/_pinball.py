@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from hyperplan._base import Real, check_arguments
+from hyperplan.metrics._arguments import Real, checked
 from hyperplan.metrics._averaged_quantile import averaged_quantile
 from hyperplan.metrics._explained_share import explained_share, is_too_short
 from hyperplan.metrics._regression_targets import MULTIOUTPUT, Targets, check_targets, column_means, mean_of_outputs
@@ -23,6 +23,7 @@ def _losses(targets: Targets, alpha, prediction=None):
     return column_means(term, targets)
 
 
+@checked(alpha=LEVEL, multioutput=MULTIOUTPUT)
 def mean_pinball_loss(y_true, y_pred, *, sample_weight=None, alpha=0.5, multioutput="uniform_average"):
     """Mean pinball loss of a prediction of the quantile `alpha`.
 
@@ -50,11 +51,11 @@ def mean_pinball_loss(y_true, y_pred, *, sample_weight=None, alpha=0.5, multiout
     >>> round(mean_pinball_loss([1, 2, 3], [0, 2, 3], alpha=0.9), 4)
     0.3
     """
-    check_arguments("mean_pinball_loss", alpha=(LEVEL, alpha), multioutput=(MULTIOUTPUT, multioutput))
     targets = check_targets(y_true, y_pred, sample_weight, multioutput)
     return mean_of_outputs(_losses(targets, alpha), targets.multioutput)
 
 
+@checked(alpha=LEVEL, multioutput=MULTIOUTPUT)
 def d2_pinball_score(y_true, y_pred, *, sample_weight=None, alpha=0.5, multioutput="uniform_average"):
     """``1 - loss / loss of the best constant``, which is the quantile `alpha` of `y_true`.
 
@@ -82,7 +83,6 @@ def d2_pinball_score(y_true, y_pred, *, sample_weight=None, alpha=0.5, multioutp
     >>> d2_pinball_score([1, 2, 3], [2, 2, 2])
     0.0
     """
-    check_arguments("d2_pinball_score", alpha=(LEVEL, alpha), multioutput=(MULTIOUTPUT, multioutput))
     targets = check_targets(y_true, y_pred, sample_weight, multioutput)
     if is_too_short(targets, "D^2"):
         return float("nan")
@@ -91,6 +91,7 @@ def d2_pinball_score(y_true, y_pred, *, sample_weight=None, alpha=0.5, multioutp
     return explained_share(lost, total, targets.multioutput)
 
 
+@checked(multioutput=MULTIOUTPUT)
 def d2_absolute_error_score(y_true, y_pred, *, sample_weight=None, multioutput="uniform_average"):
     """``1 - mean absolute error / that of the median``.
 
@@ -116,5 +117,4 @@ def d2_absolute_error_score(y_true, y_pred, *, sample_weight=None, multioutput="
     >>> round(d2_absolute_error_score([3, -0.5, 2, 7], [2.5, 0.0, 2, 8]), 4)
     0.7647
     """
-    check_arguments("d2_absolute_error_score", multioutput=(MULTIOUTPUT, multioutput))
     return d2_pinball_score(y_true, y_pred, sample_weight=sample_weight, alpha=0.5, multioutput=multioutput)

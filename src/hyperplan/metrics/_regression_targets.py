@@ -4,13 +4,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hyperplan._base import FLOATS, ArrayLike, Choice, OneOf, check_array, check_consistent_length, check_weight
+from hyperplan._base import FLOATS, check_array, check_consistent_length, check_weight
 from hyperplan._core.parallel import spans, split_map
+from hyperplan.metrics._arguments import Array, Choice, OneOf
 
 BLOCK = 1 << 16  # entries of a block: its temporaries stay in the cache, and its borders never depend on threads
 THREADED = 8  # blocks from which threads pay
-MULTIOUTPUT = OneOf(Choice("raw_values", "uniform_average"), ArrayLike)
-MULTIOUTPUT_WITH_VARIANCE = OneOf(Choice("raw_values", "uniform_average", "variance_weighted"), ArrayLike)
+MULTIOUTPUT = OneOf(Choice("raw_values", "uniform_average"), Array)
+MULTIOUTPUT_WITH_VARIANCE = OneOf(Choice("raw_values", "uniform_average", "variance_weighted"), Array)
 
 
 class Targets(NamedTuple):

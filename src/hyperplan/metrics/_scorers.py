@@ -6,10 +6,9 @@ The names are scikit-learn's; calling the model, signs and routing of metadata a
 import importlib
 from typing import NamedTuple
 
-from hyperplan._base import check_arguments
-from hyperplan._base.params import Is
 from hyperplan._base.scoring import check_scoring as check_with_scikit_learn
 from hyperplan._base.scoring import make_scorer
+from hyperplan.metrics._arguments import Is, checked
 
 SCORES = ("decision_function", "predict_proba")  # the first that the model has
 
@@ -123,6 +122,9 @@ def get_scorer_names():
     return sorted(_RECIPES)
 
 
+@checked(
+    scoring=Is(lambda v: v is None or callable(v) or isinstance(v, str), "an instance of 'str', a callable or None")
+)
 def get_scorer(scoring):
     """A scorer by its name.
 
@@ -144,8 +146,6 @@ def get_scorer(scoring):
     >>> round(get_scorer("r2")(model, [[0.0], [3.0]], [0.0, 3.0]), 6)
     1.0
     """
-    rule = Is(lambda v: v is None or callable(v) or isinstance(v, str), "an instance of 'str', a callable or None")
-    check_arguments("get_scorer", scoring=(rule, scoring))
     if not isinstance(scoring, str):
         return scoring
     if scoring not in _RECIPES:

@@ -6,7 +6,7 @@ the standard deviation of y: a model is worth having when its root mean squared 
 
 import numpy as np
 
-from hyperplan._base import check_arguments
+from hyperplan.metrics._arguments import checked
 from hyperplan.metrics._regression_targets import MULTIOUTPUT, Targets, check_targets, column_means, mean_of_outputs
 
 
@@ -17,6 +17,7 @@ def squared_difference(truth, prediction):
     return gap
 
 
+@checked(multioutput=MULTIOUTPUT)
 def mean_squared_error(y_true, y_pred, *, sample_weight=None, multioutput="uniform_average"):
     """Mean of the squared differences.
 
@@ -42,11 +43,11 @@ def mean_squared_error(y_true, y_pred, *, sample_weight=None, multioutput="unifo
     >>> mean_squared_error([3, -0.5, 2, 7], [2.5, 0.0, 2, 8])
     0.375
     """
-    check_arguments("mean_squared_error", multioutput=(MULTIOUTPUT, multioutput))
     targets = check_targets(y_true, y_pred, sample_weight, multioutput)
     return mean_of_outputs(column_means(squared_difference, targets), targets.multioutput)
 
 
+@checked(multioutput=MULTIOUTPUT)
 def root_mean_squared_error(y_true, y_pred, *, sample_weight=None, multioutput="uniform_average"):
     """Square root of the mean squared error, output by output.
 
@@ -72,11 +73,11 @@ def root_mean_squared_error(y_true, y_pred, *, sample_weight=None, multioutput="
     >>> root_mean_squared_error([0.0, 2.0], [1.0, 1.0])
     1.0
     """
-    check_arguments("root_mean_squared_error", multioutput=(MULTIOUTPUT, multioutput))
     targets = check_targets(y_true, y_pred, sample_weight, multioutput)
     return mean_of_outputs(np.sqrt(column_means(squared_difference, targets)), targets.multioutput)
 
 
+@checked(multioutput=MULTIOUTPUT)
 def mean_squared_log_error(y_true, y_pred, *, sample_weight=None, multioutput="uniform_average"):
     """Mean squared difference of ``log(1 + y)``.
 
@@ -102,11 +103,11 @@ def mean_squared_log_error(y_true, y_pred, *, sample_weight=None, multioutput="u
     >>> round(mean_squared_log_error([3, 5, 2.5, 7], [2.5, 5, 4, 8]), 4)
     0.0397
     """
-    check_arguments("mean_squared_log_error", multioutput=(MULTIOUTPUT, multioutput))
     targets = _above_minus_one(check_targets(y_true, y_pred, sample_weight, multioutput), "Mean Squared")
     return mean_of_outputs(column_means(_squared_log_difference, targets), targets.multioutput)
 
 
+@checked(multioutput=MULTIOUTPUT)
 def root_mean_squared_log_error(y_true, y_pred, *, sample_weight=None, multioutput="uniform_average"):
     """Square root of the mean squared logarithmic error, output by output.
 
@@ -132,7 +133,6 @@ def root_mean_squared_log_error(y_true, y_pred, *, sample_weight=None, multioutp
     >>> round(root_mean_squared_log_error([3, 5, 2.5, 7], [2.5, 5, 4, 8]), 4)
     0.1993
     """
-    check_arguments("root_mean_squared_log_error", multioutput=(MULTIOUTPUT, multioutput))
     targets = _above_minus_one(check_targets(y_true, y_pred, sample_weight, multioutput), "Root Mean Squared")
     return mean_of_outputs(np.sqrt(column_means(_squared_log_difference, targets)), targets.multioutput)
 
