@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     )
     from hyperplan.metrics._explained_share import explained_variance_score, r2_score
     from hyperplan.metrics._pinball import d2_absolute_error_score, d2_pinball_score, mean_pinball_loss
+    from hyperplan.metrics._precision_recall_curve import (
+        average_precision_score,
+        interpolated_precision,
+        precision_recall_curve,
+    )
+    from hyperplan.metrics._roc import auc, det_curve, roc_auc_score, roc_curve
     from hyperplan.metrics._scorers import check_scoring, get_scorer, get_scorer_names
     from hyperplan.metrics._squared_errors import (
         mean_squared_error,
@@ -35,5 +41,6 @@ if TYPE_CHECKING:
         root_mean_squared_error,
         root_mean_squared_log_error,
     )
+    from hyperplan.metrics._thresholds import confusion_matrix_at_thresholds, metric_at_thresholds
 
 __getattr__, __dir__, __all__ = lazy_names(__name__)
