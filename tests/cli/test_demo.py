@@ -2,39 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from hyperplan.cli import main
 from hyperplan.cli._picture import spread
-from hyperplan.cli._resampling import corrected_interval, repeated_folds
 from hyperplan.datasets import load_penguins
-
-
-def test_folds_partition_the_rows_and_deal_classes_evenly():
-    classes = np.repeat([0, 1, 2], [50, 30, 7])
-    tests = repeated_folds(classes, 5, 3)
-    assert len(tests) == 15
-    for repetition in (tests[:5], tests[5:10], tests[10:]):
-        assert sorted(np.concatenate(repetition)) == list(range(87))
-        counts = np.array([np.bincount(classes[test], minlength=3) for test in repetition])
-        assert (np.ptp(counts, axis=0) <= 1).all()
-    assert not np.array_equal(tests[0], tests[5])  # repetitions shuffle anew
-
-
-def test_corrected_interval_by_hand():
-    """J = 4 scores, n_test/n_train = 1/3: half width t(3, .975) * s * sqrt(1/4 + 1/3)."""
-    scores = [0.7, 0.8, 0.9, 1.0]
-    half = stats.t.ppf(0.975, 3) * np.std(scores, ddof=1) * np.sqrt(1 / 4 + 1 / 3)
-    found = corrected_interval(scores, 1 / 3)
-    assert found == pytest.approx((0.85, 0.85 - half, 0.85 + half), rel=1e-12)  # same formula, rounding only
-
-
-def test_the_correction_widens_the_interval():
-    scores = np.random.default_rng(0).normal(size=25)
-    naive = corrected_interval(scores, 0.0)
-    honest = corrected_interval(scores, 0.25)
-    ratio = (honest.high - honest.low) / (naive.high - naive.low)
-    assert ratio == pytest.approx(np.sqrt(1 + 25 * 0.25), rel=1e-12)  # rounding only
 
 
 def test_labels_are_spread_without_crossing():

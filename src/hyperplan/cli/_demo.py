@@ -13,7 +13,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperplan.cli import require_extra
-from hyperplan.cli._resampling import Interval, corrected_interval, repeated_folds
+from hyperplan.evaluation._corrected_t import corrected_t_interval
+from hyperplan.evaluation._interval import Interval
+from hyperplan.evaluation._splits import repeated_folds
 
 N_FOLDS = 5
 
@@ -138,7 +140,7 @@ def evaluate(question: Question, model: Model, repeats: int) -> Answer:
             scores.append(_score(y[test], prediction, classes))
             seconds.append(elapsed)
         word = _certificate(model, standardised(X, X)[0], y)
-    interval = corrected_interval(scores, 1 / (N_FOLDS - 1))
+    interval = corrected_t_interval(scores, 1 / (N_FOLDS - 1))
     return Answer(model.label, interval, 1000 * float(np.median(seconds)), word)
 
 
@@ -196,10 +198,10 @@ def _table(question: Question, rows: list[Answer], repeats: int):
     for name in (question.score_name, "95 % interval", "fit ms"):
         table.add_column(name, justify="right")
     table.add_column("certificate")
-    best = max(row.score.mean for row in rows)
+    best = max(row.score.value for row in rows)
     for row in rows:
-        style = "bold" if row.score.mean == best else ""
+        style = "bold" if row.score.value == best else ""
         ends = f"{row.score.low:.3f} .. {row.score.high:.3f}"
         time_text = f"{row.milliseconds:.2f}" if row.certificate != "-" else "-"
-        table.add_row(row.label, f"{row.score.mean:.3f}", ends, time_text, row.certificate, style=style)
+        table.add_row(row.label, f"{row.score.value:.3f}", ends, time_text, row.certificate, style=style)
     return table

@@ -53,19 +53,19 @@ def draw(path: Path, answers, lasso: CoefficientPath) -> Path:
 def _draw_scores(axes, question, rows):
     """One dot and one bar per model, best on top; the baseline in words, since it lies far to the left."""
     baseline, *models = rows
-    models = sorted(models, key=lambda row: row.score.mean)
-    best = models[-1].score.mean
+    models = sorted(models, key=lambda row: row.score.value)
+    best = models[-1].score.value
     for height, row in enumerate(models):
-        colour = BEST if row.score.mean == best else INK
+        colour = BEST if row.score.value == best else INK
         axes.plot([row.score.low, row.score.high], [height, height], color=colour, lw=2.2, solid_capstyle="round")
-        axes.plot(row.score.mean, height, "o", color=colour, ms=7)
-        label = f"{row.score.mean:.3f}"
+        axes.plot(row.score.value, height, "o", color=colour, ms=7)
+        label = f"{row.score.value:.3f}"
         axes.annotate(
-            label, (row.score.mean, height), (0, 6), textcoords="offset points", ha="center", color=colour, fontsize=9
+            label, (row.score.value, height), (0, 6), textcoords="offset points", ha="center", color=colour, fontsize=9
         )
     axes.set_yticks(range(len(models)), [row.label for row in models])
     axes.set_ylim(-0.6, len(models) - 0.2)
-    baseline_text = f"{baseline.label}: {baseline.score.mean:.2f}"
+    baseline_text = f"{baseline.label}: {baseline.score.value:.2f}"
     axes.set_xlabel(f"{question.score_name} on unseen rows, mean and 95 % interval ({baseline_text})", color=INK)
     axes.set_title(question.title, loc="left", weight="bold", color=INK)
     _plain(axes)

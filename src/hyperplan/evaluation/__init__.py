@@ -1,5 +1,19 @@
 """Evaluation that can be defended: intervals, comparisons, ties, diagnoses."""
 
+from typing import TYPE_CHECKING
+
 from hyperplan._core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from hyperplan.evaluation._adjust import adjust_p_values
+    from hyperplan.evaluation._bootstrap_bias_corrected import BiasCorrected, bootstrap_bias_corrected
+    from hyperplan.evaluation._bootstrap_interval import bootstrap_interval
+    from hyperplan.evaluation._compare_models import Difference, compare_models
+    from hyperplan.evaluation._corrected_t import corrected_standard_error, corrected_t_interval, corrected_t_test
+    from hyperplan.evaluation._interval import Interval
+    from hyperplan.evaluation._one_standard_error import Choice, one_standard_error
+    from hyperplan.evaluation._permutation_importance import Importances, permutation_importance
+    from hyperplan.evaluation._score_models import SplitScores, score_models
+    from hyperplan.evaluation._tied_groups import Group, tied_groups
 
 __getattr__, __dir__, __all__ = lazy_names(__name__)
