@@ -2,8 +2,7 @@
 
 Recall is on the first axis, precision on the second; a random score gives a horizontal line at the share of positives.
 Straight lines between points of this curve are optimistic: between two thresholds TP and FP grow together, and
-precision
-is a ratio of them (Davis and Goadrich, 2006).  `average_precision_score` therefore adds up steps, and
+precision is a ratio of them (Davis and Goadrich, 2006).  `average_precision_score` therefore adds up steps, and
 `interpolated_precision` gives the true points in between.
 """
 

@@ -9,11 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperplan._core.parallel import spans, split_map, thread_map
+from hyperplan._math._bucket_sort_kernels import sort_keys, sort_pairs
 from hyperplan.metrics._labels import CHUNK
 from hyperplan.metrics._score_order_kernels import count_bins, deal_labels, deal_rows, to_ordered
 
 BIN_BITS = 14
-GROUP = 1 << 16  # rows that close a group
+GROUP = 1 << 15  # rows that close a group
+MOST_BUCKETS = 1 << 16  # of one round of sorting, so that their counts stay in the cache
 KEYS_OF_INFINITY = (0x000FFFFFFFFFFFFF, 0xFFF0000000000000)  # of -inf and inf; NaNs are beyond
 
 
@@ -81,6 +83,10 @@ def _each(func, plan):
     return thread_map(func, groups) if len(groups) > 2 else list(map(func, groups))
 
 
+def _scratch(size):
+    return np.empty(min(max(size, 16), MOST_BUCKETS), np.int64), np.empty((size // 16 + 1, 2), np.int64)
+
+
 def sort_with_labels(keys, low, high, positive) -> Packed:
     """Scores with their labels (uint8), in ascending order."""
     plan = _plan(keys, low, high)
@@ -91,7 +97,12 @@ def sort_with_labels(keys, low, high, positive) -> Packed:
         deal_labels(keys[span], positive[span], low, plan.shift, plan.group_of, plan.bases, places.copy(), packed)
 
     split_map(deal, list(zip(spans(keys.shape[0], CHUNK), plan.starts)))
-    _each(lambda g: packed[plan.bounds[g] : plan.bounds[g + 1]].sort(), plan)
+
+    def sort(g):
+        part = packed[plan.bounds[g] : plan.bounds[g + 1]]
+        sort_keys(part, np.empty_like(part), *_scratch(part.size))
+
+    _each(sort, plan)
     return Packed(packed, plan.bounds, plan.bases)
 
 
@@ -106,8 +117,8 @@ def sort_rows(keys, low, high):
 
     def sort(g):
         part = slice(plan.bounds[g], plan.bounds[g + 1])
-        order = np.argsort(dealt[part], kind="stable")
-        dealt[part], rows[part] = dealt[part][order], rows[part][order]
+        own = rows[part]
+        sort_pairs(dealt[part], own, np.empty(own.size, np.uint64), np.empty_like(own), *_scratch(own.size))
 
     split_map(deal, list(zip(spans(keys.shape[0], CHUNK), plan.starts)))
     _each(sort, plan)
