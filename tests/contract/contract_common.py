@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from hyperplan import testing
 from hyperplan._base import is_classifier, is_regressor
 
-ESTIMATORS = {name: cls for name, cls in testing.all_estimators()}
+ESTIMATORS = {name: cls for name, cls in testing.all_estimators(composite=True)}
 
 # A tight fit, so that two ways to the same optimum end at the same place.  Only what an estimator knows is passed.
 TIGHT = {"tol": 1e-10, "max_iter": 20_000, "random_state": 0, "cv": 3, "n_estimators": 8}
@@ -22,7 +22,7 @@ def build(name, **wanted):
     cls = ESTIMATORS[name]
     wanted = {**wanted, **BOOSTING_ROUNDS} if name.startswith("HistGradientBoosting") and wanted else wanted
     known = inspect.signature(cls.__init__).parameters
-    return cls(**{option: value for option, value in wanted.items() if option in known})
+    return testing.construct(cls, **{option: value for option, value in wanted.items() if option in known})
 
 
 def data(name, n=120, d=6, seed=0):
@@ -69,6 +69,8 @@ def fitted_state(model):
 
 
 def _bytes(name, value):
+    if hasattr(value, "get_params"):  # a member of an ensemble
+        return {f"{name}.{key}": item for key, item in fitted_state(value).items()}
     if sp.issparse(value):
         return {name: value.tocsr().toarray().tobytes()}
     if isinstance(value, dict):

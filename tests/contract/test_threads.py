@@ -12,17 +12,30 @@ SMALLER = {  # where such data would take minutes: rows and columns that still m
     "AdaBoostRegressor": (30_000, 9),
     "BaggingClassifier": (30_000, 9),
     "BaggingRegressor": (30_000, 9),
+    "BlendingClassifier": (30_000, 9),
+    "BlendingRegressor": (30_000, 9),
     "ExtraTreesRegressor": (30_000, 9),
     "MultiwayTreeClassifier": (5000, 9),
     "ObliqueTreeClassifier": (1500, 9),
     "ObliqueTreeRegressor": (1500, 9),
     "RandomForestRegressor": (30_000, 9),
+    "StackingClassifier": (5000, 9),
+    "StackingRegressor": (5000, 9),
+    "SuperLearnerClassifier": (5000, 9),
+    "SuperLearnerRegressor": (5000, 9),
+    "VotingClassifier": (30_000, 9),
+    "VotingRegressor": (30_000, 9),
 }
+BY_MEMBER = "one task per member, and there are two"
 SERIAL = {
+    "BlendingClassifier": BY_MEMBER,
+    "BlendingRegressor": BY_MEMBER,
     "MultiwayTreeClassifier": "nodes are searched one after the other",
     "ObliqueTreeClassifier": "nodes are searched one after the other",
     "ObliqueTreeRegressor": "nodes are searched one after the other",
     "Perceptron": "steps depend on each other, and with two classes there is one problem only",
+    "VotingClassifier": BY_MEMBER,
+    "VotingRegressor": BY_MEMBER,
 }
 
 

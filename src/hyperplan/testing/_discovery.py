@@ -3,17 +3,26 @@
 import importlib
 import inspect
 
+from hyperplan._base import ClassifierMixin
+from hyperplan._base.named_members import NamedMembers
+from hyperplan.linear_model import LogisticRegression, Ridge
+from hyperplan.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
 FAMILIES = ("linear_model", "svm", "preprocessing", "optimize", "tree", "ensemble")
 TYPES = ("classifier", "regressor", "transformer", "cluster", "outlier_detector", "ranker")
 
 
-def all_estimators(type_filter=None):
+def all_estimators(type_filter=None, *, composite=False):
     """Every estimator with an algorithm of ours that a family exports; re-exported ones of scikit-learn do not count.
+
+    Each can be made without arguments, but for some of the composite ones: see `construct`.
 
     Parameters
     ----------
     type_filter : str or None
         "classifier", "regressor", "transformer", "cluster", "outlier_detector" or "ranker"; None keeps all.
+    composite : bool, default=False
+        Whether ensembles of other estimators given by name (votes, stacks, blends, super learners) are listed too.
 
     Returns
     -------
@@ -34,10 +43,27 @@ def all_estimators(type_filter=None):
         for name in getattr(module, "__all__", ()):
             thing = getattr(module, name)
             is_estimator = inspect.isclass(thing) and hasattr(thing, "fit") and hasattr(thing, "get_params")
-            if is_estimator and thing.__module__.startswith("hyperplan."):
+            is_ours = is_estimator and thing.__module__.startswith("hyperplan.")
+            if is_ours and (composite or not issubclass(thing, NamedMembers)):
                 found[name] = thing
     return sorted((name, cls) for name, cls in found.items() if type_filter is None or _is_a(cls, type_filter))
 
 
+def construct(cls, **options):
+    """An estimator with the given options; a composite one that needs members gets a linear model and a tree.
+
+    >>> from hyperplan.ensemble import VotingClassifier
+    >>> [name for name, _ in construct(VotingClassifier).estimators]
+    ['linear', 'tree']
+    """
+    if issubclass(cls, NamedMembers) and "estimators" not in options:
+        classify = issubclass(cls, ClassifierMixin)
+        members = (LogisticRegression, DecisionTreeClassifier) if classify else (Ridge, DecisionTreeRegressor)
+        options["estimators"] = [("linear", members[0]()), ("tree", members[1](max_depth=4, random_state=0))]
+    return cls(**options)
+
+
 def _is_a(cls, kind):
-    return hasattr(cls, "transform") if kind == "transformer" else cls().__sklearn_tags__().estimator_type == kind
+    return (
+        hasattr(cls, "transform") if kind == "transformer" else construct(cls).__sklearn_tags__().estimator_type == kind
+    )
