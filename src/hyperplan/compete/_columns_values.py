@@ -1,0 +1,183 @@
+"""Values behind their spelling: numbers and dates written as text, categories written as numbers.
+
+A format is decided once, on the table that is learnt from, and kept with the column: a new table of three rows is read
+the same way, whatever its rows would suggest.
+"""
+
+import re
+
+import numpy as np
+
+LOOKED_AT = 2000  # distinct values that decide a format
+DECIDED = 0.95  # share of the values that must fit a format
+AROUND = r"[\s\u00a0\u202f$€£¥%']"  # blanks, currencies, percent signs: no part of the number
+NUMBERS = {  # name of a format: what fits it, its thousands separator, its decimal mark
+    "1234.5": (r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?(?:inf|Inf|INF|[Ii]nfinity)", "", "."),
+    "1,234.5": (r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?|[+-]?(?:\d+\.?\d*|\.\d+)", ",", "."),
+    "1.234,5": (r"[+-]?\d{1,3}(?:\.\d{3})*(?:,\d*)?|[+-]?\d+(?:,\d*)?", ".", ","),
+}
+MONTHS = r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+DATES = (  # what fits it, and its formats, the likelier first
+    (r"\d{4}-\d{1,2}-\d{1,2}", ("%Y-%m-%d",)),
+    (r"\d{4}/\d{1,2}/\d{1,2}", ("%Y/%m/%d",)),
+    (r"\d{4}\.\d{1,2}\.\d{1,2}", ("%Y.%m.%d",)),
+    (r"\d{1,2}/\d{1,2}/\d{4}", ("%d/%m/%Y", "%m/%d/%Y")),
+    (r"\d{1,2}/\d{1,2}/\d{2}", ("%d/%m/%y", "%m/%d/%y")),
+    (r"\d{1,2}-\d{1,2}-\d{4}", ("%d-%m-%Y", "%m-%d-%Y")),
+    (r"\d{1,2}\.\d{1,2}\.\d{4}", ("%d.%m.%Y",)),
+    (r"\d{1,2}\.\d{1,2}\.\d{2}", ("%d.%m.%y",)),
+    (rf"\d{{1,2}}-{MONTHS}-\d{{4}}", ("%d-%b-%Y",)),
+    (rf"\d{{1,2}}-{MONTHS}-\d{{2}}", ("%d-%b-%y",)),
+    (rf"\d{{1,2}} {MONTHS} \d{{4}}", ("%d %b %Y", "%d %B %Y")),
+    (rf"{MONTHS} \d{{1,2}}, \d{{4}}", ("%b %d, %Y", "%B %d, %Y")),
+    (rf"{MONTHS} \d{{4}}", ("%b %Y", "%B %Y")),
+    (r"\d{8}", ("%Y%m%d",)),
+)
+TIMES = (
+    ("", ""),
+    (r"[ T]\d{1,2}:\d{2}", " %H:%M"),
+    (r"[ T]\d{1,2}:\d{2}:\d{2}", " %H:%M:%S"),
+    (r"[ T]\d{1,2}:\d{2}:\d{2}\.\d+", " %H:%M:%S.%f"),
+    (r" \d{1,2}:\d{2} ?(?i:[ap]m)", " %I:%M %p"),
+    (r" \d{1,2}:\d{2}:\d{2} ?(?i:[ap]m)", " %I:%M:%S %p"),
+)
+
+
+def as_words(series):
+    """Values as canonical text, None where missing: 3 and 3.0 are "3", True is "True", blanks around are cut."""
+    import pandas
+
+    if series.dtype == object or isinstance(series.dtype, pandas.CategoricalDtype):
+        codes, values = pandas.factorize(series)
+        words = np.array([_word(value) for value in values] + [None], dtype=object)
+        return words[codes]  # missing values have the code -1, which is the last
+    if series.dtype.kind in "biuf":
+        codes, values = pandas.factorize(series)
+        words = np.array([_word(value) for value in values.tolist()] + [None], dtype=object)
+        return words[codes]
+    if series.dtype.kind == "M":
+        words = series.astype("str").to_numpy(dtype=object, copy=True)
+    else:
+        words = series.str.strip().to_numpy(dtype=object, copy=True)
+    words[series.isna().to_numpy()] = None
+    return words
+
+
+def _word(value) -> str:
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**63:
+        return str(int(value))
+    return str(value).strip()
+
+
+def number_format(words: list[str]) -> tuple[str, float]:
+    """The format that most words fit, and their share; digits with leading zeros are codes and fit none."""
+    words = [re.sub(AROUND, "", word) for word in words[:LOOKED_AT]]
+    if not words or any(re.fullmatch(r"0\d+", word) for word in words):
+        return "", 0.0
+    shares = {}
+    for name, (pattern, _, _) in NUMBERS.items():
+        fits = re.compile(pattern)
+        shares[name] = sum(bool(fits.fullmatch(word)) for word in words) / len(words)
+        if shares[name] == 1.0:
+            break
+    best = max(shares, key=shares.get)
+    return best, shares[best]
+
+
+def parse_numbers(series, form: str) -> np.ndarray:
+    """Floats of a text column by a format; nan where a value is missing or no number."""
+    import pandas
+
+    pattern, thousands, decimal = NUMBERS[form or "1234.5"]
+    codes, values = pandas.factorize(as_words(series))
+    words = pandas.Series([re.sub(AROUND, "", word) for word in values], dtype="str")
+    fits = words.str.fullmatch(pattern).fillna(False).to_numpy(bool)
+    if thousands:
+        words = words.str.replace(thousands, "", regex=False)
+    if decimal != ".":
+        words = words.str.replace(decimal, ".", regex=False)
+    numbers = pandas.to_numeric(words, errors="coerce").to_numpy(np.float64, copy=True)
+    numbers[~fits] = np.nan
+    return np.append(numbers, np.nan)[codes]
+
+
+def date_format(words: list[str]) -> tuple[str, bool]:
+    """The format of dates that the words fit ("" for none), and whether day and month might be exchanged."""
+    words = [word for word in words[:LOOKED_AT] if word]
+    if not words:
+        return "", False
+    for pattern, formats in DATES:
+        if not re.match(pattern, words[0]):
+            continue
+        for time_pattern, time_format in TIMES:
+            fits = re.compile(pattern + time_pattern + r"(?:Z|[+-]\d{2}:?\d{2})?")
+            if sum(bool(fits.fullmatch(word)) for word in words) >= DECIDED * len(words):
+                return _likeliest([form + time_format for form in formats], words)
+    return "", False
+
+
+def _likeliest(formats: list[str], words: list[str]) -> tuple[str, bool]:
+    """The format that reads most words; of two that read all, the one in which the rows are in better order."""
+    import pandas
+
+    read = {form: parse_dates(pandas.Series(words, dtype="str"), form) for form in formats}
+    known = {form: int(dates.notna().sum()) for form, dates in read.items()}
+    most = max(known.values())
+    good = [form for form in formats if known[form] == most]
+    if most < DECIDED * len(words):
+        return "", False
+    if len(good) == 1 or read[good[0]].equals(read[good[1]]):
+        return good[0], False
+    ordered = {form: int((read[form].diff().dt.total_seconds() >= 0).sum()) for form in good}
+    return max(good, key=ordered.get), True
+
+
+def parse_dates(series, form: str):
+    """Times of a column by a format, without zone; NaT where a value is missing or no such date."""
+    import pandas
+
+    if series.dtype.kind == "M":
+        return series.astype("datetime64[ns]")
+    words = pandas.Series(as_words(series), index=series.index, dtype="str").str.replace("T", " ", regex=False)
+    words = words.str.replace(r"(?:Z|(?<=\d:\d\d)[+-]\d{2}:?\d{2})$", "", regex=True)
+    if "%p" in form:
+        words = words.str.replace(r"(?<=\d)(?=[apAP][mM]$)", " ", regex=True)
+    dates = pandas.to_datetime(words, format=form or "ISO8601", errors="coerce")
+    return dates.astype("datetime64[ns]")
+
+
+def typed_values(series, column):
+    """The values of a column by its kind: floats, times, or text with None for missing values.
+
+    Parameters
+    ----------
+    series : pandas.Series
+        Of the table that was learnt from, or of a new one.
+    column : Column
+        What `guess_columns` made of it; its format says how numbers and dates are written.
+
+    Returns
+    -------
+    values : ndarray
+        float64 for a number, datetime64[ns] for a date, otherwise objects: str or None.
+    """
+    if column.kind == "number":
+        if series.dtype.kind in "biuf":
+            return series.to_numpy(np.float64)
+        return parse_numbers(series, column.format)
+    if column.kind == "date":
+        return parse_dates(series, column.format).to_numpy("datetime64[ns]")
+    return as_words(series)
+
+
+def typed_frame(frame, columns):
+    """A frame of the given columns, each by its kind (see `typed_values`); ids, constants and empty ones left out."""
+    import pandas
+
+    used = [column for column in columns if column.kind in ("number", "category", "date", "text")]
+    values = {column.name: typed_values(frame[column.name], column) for column in used}
+    series = {
+        column.name: pandas.Series(values[column.name], dtype=object if column.kind in ("category", "text") else None)
+        for column in used
+    }
+    return pandas.DataFrame(series, index=frame.index if not used else None)

@@ -1,0 +1,64 @@
+"""Errors that a person is meant to read: what is wrong, where, what to do, in each language."""
+
+from hyperplan._texts import text
+
+
+class SpokenError(ValueError):
+    """An error whose words stand in `_texts`; ``str(error)`` is English, `message` speaks the language asked for.
+
+    Parameters
+    ----------
+    key : str
+        Name of the text below ``errors`` of the class's area.
+    **values
+        What the braces of the text are filled with.
+    """
+
+    area = "tables"
+
+    def __init__(self, key: str, **values):
+        self.key, self.values = key, values
+        super().__init__(self.message())
+
+    def message(self, language: str = "en") -> str:
+        """The words in a language."""
+        return text(f"{self.area}.errors.{self.key}", language, **self.values)
+
+    def __reduce__(self):
+        return _rebuilt, (type(self), self.key, self.values)
+
+
+def _rebuilt(kind, key, values):
+    return kind(key, **values)
+
+
+class TableError(SpokenError):
+    """A table that cannot be read, or a question that does not fit it.
+
+    Examples
+    --------
+    >>> from hyperplan.compete import TableError, read_table
+    >>> try:
+    ...     read_table("no_such_folder/penguins.csv")
+    ... except TableError as error:
+    ...     print(error)
+    there is no file no_such_folder/penguins.csv; check the path
+    """
+
+    area = "tables"
+
+
+class SettingsError(SpokenError):
+    """A setting that is unknown, of the wrong type or out of range; the message names the key.
+
+    Examples
+    --------
+    >>> from hyperplan.compete import Settings, SettingsError
+    >>> try:
+    ...     Settings(target="y", folds=1)
+    ... except SettingsError as error:
+    ...     print(error)
+    setting "folds" must be a whole number from 2 to 100, got 1
+    """
+
+    area = "settings"

@@ -1,0 +1,266 @@
+"""Every choice of a competition in one record, and the one TOML file it is read from and written to."""
+
+import math
+import os
+import pathlib
+import tempfile
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+from numbers import Integral, Real
+
+from hyperplan._texts import LANGUAGES, text
+from hyperplan.compete._errors import SettingsError
+from hyperplan.compete._names import nearest_names
+
+KINDS = ("number", "category", "date", "text", "id", "constant", "empty")
+TASKS = ("auto", "classification", "regression")
+
+
+def _is_text(value) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _is_whole(value, low, high) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and low <= value <= high
+
+
+def _is_seconds(value) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value) and value > 0
+
+
+def _is_texts(value) -> bool:
+    return isinstance(value, tuple) and all(_is_text(name) for name in value)
+
+
+def _is_label(value) -> bool:
+    return isinstance(value, str | bool | Integral) or (isinstance(value, Real) and math.isfinite(value))
+
+
+def _is_kinds(value) -> bool:
+    return isinstance(value, dict) and all(_is_text(name) and kind in KINDS for name, kind in value.items())
+
+
+# What each setting may be: a test, the key of the words that describe it, and the values of these words.
+RULES = {
+    "table": (_is_text, "text", {}),
+    "target": (_is_text, "text", {}),
+    "test": (_is_text, "text", {}),
+    "task": (lambda value: value in TASKS, "choice", {"choices": ", ".join(TASKS)}),
+    "metric": (_is_text, "text", {}),
+    "positive": (_is_label, "label", {}),
+    "time": (_is_seconds, "seconds", {}),
+    "out": (_is_text, "text", {}),
+    "lang": (lambda value: value in LANGUAGES, "choice", {"choices": ", ".join(LANGUAGES)}),
+    "seed": (lambda value: _is_whole(value, 0, 2**32 - 1), "whole", {"low": 0, "high": 2**32 - 1}),
+    "n_jobs": (lambda value: _is_whole(value, -1, 1024) and value != 0, "jobs", {}),
+    "folds": (lambda value: _is_whole(value, 2, 100), "whole", {"low": 2, "high": 100}),
+    "group": (_is_text, "text", {}),
+    "time_column": (_is_text, "text", {}),
+    "drop_leaks": (lambda value: isinstance(value, bool), "truth", {}),
+    "drop": (_is_texts, "texts", {}),
+    "columns": (_is_kinds, "kinds", {"choices": ", ".join(KINDS)}),
+}
+# Shown in a comment where a setting has no value.
+EXAMPLES = {"table": "table.csv", "target": "price", "test": "test.csv", "metric": "roc_auc", "positive": "yes",
+            "n_jobs": 2, "folds": 5, "group": "patient", "time_column": "date"}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Every choice of a competition; what is None is guessed from the table.
+
+    Parameters
+    ----------
+    table, target : str, default=None
+        File and name of the column to predict.
+    test : str, default=None
+        A second file: predictions are written for its rows, and drift is measured against it.
+    task : {"auto", "classification", "regression"}, default="auto"
+    metric : str, default=None
+        Name of a scikit-learn scorer.
+    positive : str, number or bool, default=None
+        The class that counts as positive when there are two.
+    time : float, default=60
+        Budget in seconds.
+    out : str, default="hyperplan-report"
+        Folder of the results.
+    lang : {"en", "fr"}, default="en"
+    seed : int, default=0
+    n_jobs : int, default=None
+        Workers; None or -1 means all cores.
+    folds : int, default=None
+        Parts of the outer cross-validation.
+    group, time_column : str, default=None
+        Rows of one group stay together; later rows are never used to predict earlier ones.
+    drop_leaks : bool, default=False
+        Consent to leave out the columns that give the target away.
+    drop : sequence of str, default=()
+        Columns to leave out.
+    columns : dict, default={}
+        Kind of a column, where the guess is wrong.
+
+    Examples
+    --------
+    >>> from hyperplan.compete import Settings
+    >>> Settings(target="species", time=30).task
+    'auto'
+    """
+
+    table: str | None = None
+    target: str | None = None
+    test: str | None = None
+    task: str = "auto"
+    metric: str | None = None
+    positive: str | float | bool | None = None
+    time: float = 60.0
+    out: str = "hyperplan-report"
+    lang: str = "en"
+    seed: int = 0
+    n_jobs: int | None = None
+    folds: int | None = None
+    group: str | None = None
+    time_column: str | None = None
+    drop_leaks: bool = False
+    drop: tuple[str, ...] = ()
+    columns: dict = field(default_factory=dict)
+
+    def __post_init__(self):
+        if isinstance(self.drop, list):
+            object.__setattr__(self, "drop", tuple(self.drop))
+        for item in fields(self):
+            value, (is_valid, words, values) = getattr(self, item.name), RULES[item.name]
+            if value is None and item.default is None:
+                continue
+            if not is_valid(value):
+                _refuse(item.name, value, words, values)
+
+    def changed(self, **values) -> "Settings":
+        """A copy with the values that are not None, for what the command line adds to a file."""
+        return replace(self, **{key: value for key, value in values.items() if value is not None})
+
+
+def _refuse(key: str, value, words: str, values: dict) -> None:
+    """Raise for a wrong value; in a table of kinds the message names the entry."""
+    if key == "columns" and isinstance(value, dict):
+        name = next(name for name, kind in value.items() if kind not in KINDS or not _is_text(name))
+        key, value = f"columns.{name}", value[name]
+        words = "choice"
+    raise SettingsError(words, setting=key, found=_shown(value), **values)
+
+
+def _shown(value) -> str:
+    return repr(value)[:80]
+
+
+def check_names(settings: Settings, names: Iterable[str]) -> None:
+    """Raise if a column that a setting names is not in the table."""
+    names = list(names)
+    asked = [("target", settings.target), ("group", settings.group), ("time_column", settings.time_column)]
+    asked += [("drop", name) for name in settings.drop] + [(f"columns.{name}", name) for name in settings.columns]
+    known = set(names)
+    for key, name in asked:
+        if name is None or name in known:
+            continue
+        if near := nearest_names(name, names):
+            raise SettingsError("no_column_near", setting=key, name=name, near=", ".join(near))
+        shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+        raise SettingsError("no_column", setting=key, name=name, columns=shown)
+
+
+def read_settings(path) -> Settings:
+    """Settings from a TOML file; keys that are absent keep their defaults."""
+    path = pathlib.Path(path)
+    try:
+        found = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+    except FileNotFoundError:
+        raise SettingsError("no_file", name=path) from None
+    except OSError as error:
+        raise SettingsError("unreadable", name=path, reason=error.strerror or type(error).__name__) from None
+    except UnicodeDecodeError as error:
+        raise SettingsError("toml", name=path, reason=f"byte {error.start} is not UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise SettingsError("toml", name=path, reason=error) from None
+    known = [item.name for item in fields(Settings)]
+    for key in found:
+        if key not in known:
+            near = nearest_names(key, known)
+            words = {"near": ", ".join(near)} if near else {"known": ", ".join(known)}
+            raise SettingsError("unknown_near" if near else "unknown", setting=key, name=path.name, **words)
+    return Settings(**found)
+
+
+def write_settings(settings: Settings, path, columns=()) -> None:
+    """Write settings as TOML with a comment on each line, in one step: the old file or the new one, never half.
+
+    Parameters
+    ----------
+    settings : Settings
+    path : str or path
+    columns : sequence of Column, default=()
+        Guessed kinds (`guess_columns`), listed with their reasons so that they can be corrected.
+    """
+    path = pathlib.Path(path)
+    content = settings_text(settings, columns)
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(content)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary:
+            pathlib.Path(temporary).unlink(missing_ok=True)
+        raise SettingsError("unwritable", name=path, reason=error.strerror or type(error).__name__) from None
+
+
+def settings_text(settings: Settings, columns=()) -> str:
+    """The TOML text of settings, in their language."""
+    language = settings.lang
+    lines = [f"# {text('settings.comments.head', language)}", ""]
+    for item in fields(settings):
+        if item.name == "columns":
+            continue
+        value, remark = getattr(settings, item.name), text(f"settings.comments.{item.name}", language)
+        shown = toml_value(EXAMPLES[item.name] if value is None else value)
+        lines.append(f"{'# ' if value is None else ''}{item.name} = {shown}  # {remark}")
+    lines += ["", f"# {text('settings.comments.columns', language)}", "[columns]"]
+    kinds = dict(settings.columns)
+    for column in columns:
+        kind = kinds.pop(column.name, column.kind)
+        why = text(f"columns.why.{column.why}", language) if kind == column.kind else ""
+        lines.append(f"{toml_key(column.name)} = {toml_value(kind)}" + (f"  # {why}" if why else ""))
+    lines += [f"{toml_key(name)} = {toml_value(kind)}" for name, kind in kinds.items()]
+    return "\n".join(lines) + "\n"
+
+
+def toml_value(value) -> str:
+    """A text, number, truth value or list of these as TOML."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return toml_string(value)
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(toml_value, value)) + "]"
+    return repr(int(value)) if isinstance(value, Integral) else repr(float(value))
+
+
+def toml_string(value: str) -> str:
+    """A basic string: quotes, backslashes and control characters escaped."""
+    short = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+    return '"' + "".join(short.get(c) or (c if c.isprintable() or c == " " else _escaped(c)) for c in value) + '"'
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if 0xD800 <= code <= 0xDFFF:
+        return "?"  # half a character, which no file can hold
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def toml_key(name: str) -> str:
+    """A key, bare where TOML allows it."""
+    is_bare = bool(name) and name.isascii() and name.replace("_", "a").replace("-", "a").isalnum()
+    return name if is_bare else toml_string(name)

@@ -1,0 +1,170 @@
+"""Tables from files: one function for every format, one error that says what is wrong, where, and what to do."""
+
+import hashlib
+import os
+import re
+
+import numpy as np
+
+from hyperplan._texts import text
+from hyperplan.compete._errors import TableError
+from hyperplan.compete._names import unique_names
+from hyperplan.compete._tables_bytes import open_source
+from hyperplan.compete._tables_csv import read_text
+from hyperplan.compete._tables_formats import read_columns, read_excel, read_json, read_query, read_sqlite
+
+QUERY = re.compile(r"\s*(select|with|from)\s.*\S", re.IGNORECASE | re.DOTALL)
+READERS = {"parquet": read_columns, "feather": read_columns, "excel": read_excel, "json": read_json,
+           "sqlite": read_sqlite}  # fmt: skip
+EXACT = 2**53  # whole numbers up to here are exact as floats
+
+
+def read_table(path, *, sql: str | None = None):
+    """Read a table from a file, a query or a frame.
+
+    Parameters
+    ----------
+    path : str, path or pandas.DataFrame
+        CSV or any other delimited text (separator, quotes, decimal mark, encoding and header are detected), also
+        compressed (gz, bz2, xz, zst, zip); Parquet, Feather, Excel, JSON lines, SQLite.  ``file.db::table``,
+        ``file.xlsx::sheet`` and ``file.zip::member`` name a part.  With duckdb installed also an SQL query over files
+        (``"SELECT ... FROM 'a.parquet'"``).
+    sql : str, default=None
+        A query on the table: it is called ``data`` there (needs duckdb; in an SQLite file the query runs as it is).
+
+    Returns
+    -------
+    frame : pandas.DataFrame
+        Numbers, truth values and times as such where the file tells them, everything else as text; unique names;
+        ``frame.attrs["notes"]`` lists what was guessed or changed (`table_notes` puts it into words).
+
+    Raises
+    ------
+    TableError
+        The table cannot be read; the message names the file, the line where there is one, and the remedy.
+
+    Examples
+    --------
+    >>> from hyperplan.compete import read_table
+    >>> from hyperplan.datasets import table_path
+    >>> read_table(table_path("penguins")).shape
+    (344, 8)
+    """
+    try:
+        import pandas
+    except ImportError:
+        raise TableError("needs", name=str(path)[:80], package="pandas") from None
+    if isinstance(path, pandas.DataFrame):
+        frame, notes = _named_frame(path), []
+    elif isinstance(path, str) and QUERY.match(path) and not os.path.exists(path):
+        frame, notes = read_query(path)
+        path = "SQL"
+    else:
+        source = open_source(path)
+        if source.kind == "sqlite" and sql:
+            (frame, notes), sql = read_sqlite(source, sql), None
+        elif source.kind == "text":
+            frame, notes = read_text(source.data, source.name)
+        else:
+            frame, notes = READERS[source.kind](source)
+    if sql:
+        frame, more = read_query(sql, frame)
+        notes = notes + more
+    return _finished(frame, notes, path)
+
+
+def _named_frame(frame):
+    """A frame somebody made: its index is no column, its names become text."""
+    names, _ = unique_names(["_".join(map(str, n)) if isinstance(n, tuple) else n for n in frame.columns])
+    return frame.set_axis(names, axis=1).reset_index(drop=True)
+
+
+def _finished(frame, notes: list[dict], path):
+    name = "frame" if not isinstance(path, str) and hasattr(path, "columns") else str(path)
+    if not len(frame.columns):
+        raise TableError("empty", name=name)
+    if not len(frame):
+        raise TableError("header_only", name=name, columns=len(frame.columns))
+    names, repeated = unique_names(frame.columns)
+    if repeated:
+        notes = [*notes, {"key": "repeated_names", "names": ", ".join(repeated[:10]), "count": len(repeated)}]
+    if list(frame.columns) != names:
+        frame = frame.set_axis(names, axis=1)
+    frame = _plain_types(frame)
+    frame.attrs["notes"] = notes
+    return frame
+
+
+def _plain_types(frame):
+    """Nullable numbers as floats, lengths of time as days, categories of text and mixed objects left as they are."""
+    import pandas
+
+    changed = {}
+    for name, dtype in frame.dtypes.items():
+        if isinstance(dtype, pandas.DatetimeTZDtype):
+            changed[name] = frame[name].dt.tz_convert("UTC").dt.tz_localize(None)
+        elif dtype.kind == "m":
+            changed[name] = frame[name] / pandas.Timedelta(days=1)
+        elif isinstance(dtype, pandas.BooleanDtype):
+            has_gaps = frame[name].isna().any()
+            changed[name] = (
+                frame[name].astype("str").where(frame[name].notna()) if has_gaps else frame[name].astype(bool)
+            )
+        elif pandas.api.types.is_extension_array_dtype(dtype) and pandas.api.types.is_numeric_dtype(dtype):
+            changed[name] = frame[name].astype(np.float64)
+        elif dtype.kind == "c":
+            raise TableError("complex", column=name)
+    return frame.assign(**changed) if changed else frame.copy(deep=False)
+
+
+def table_notes(frame, language: str = "en") -> list[str]:
+    """What `read_table` guessed or changed, in words."""
+    return [
+        text(f"tables.notes.{note['key']}", language, **{key: value for key, value in note.items() if key != "key"})
+        for note in frame.attrs.get("notes", ())
+    ]
+
+
+def table_hash(frame) -> str:
+    """SHA-256 of a table's content: names and values in order, whatever the file format.
+
+    Whole numbers and floats of equal value hash alike, so that a column is the same with and without missing values.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from hyperplan.compete import table_hash
+    >>> table_hash(pandas.DataFrame({"a": [1, 2]})) == table_hash(pandas.DataFrame({"a": [1.0, 2.0]}))
+    True
+    """
+    digest = hashlib.sha256(f"{len(frame)} rows".encode())
+    for position, name in enumerate(frame.columns):
+        encoded = str(name).encode()
+        digest.update(b"%d:%b" % (len(encoded), encoded))
+        for part in _column_bytes(frame.iloc[:, position]):
+            digest.update(part)
+    return digest.hexdigest()
+
+
+def _column_bytes(series):
+    """A column as bytes that depend on its values only."""
+    import pandas
+
+    kind = series.dtype.kind
+    if kind in "bui" and (
+        kind == "b" or not len(series) or max(abs(int(series.min())), abs(int(series.max()))) < EXACT
+    ):
+        kind, series = ("b" if kind == "b" else "f"), series.astype(np.float64)
+    if kind in "bf":
+        values = series.to_numpy(np.float64, copy=True)
+        values[np.isnan(values)] = np.nan  # one of the many
+        values += 0.0  # no negative zeros
+        return [kind.encode(), np.ascontiguousarray(values).astype("<f8").tobytes()]
+    if kind in "ui":
+        return [b"i", series.to_numpy().astype("<i8").tobytes()]
+    if kind == "M":
+        return [b"t", series.to_numpy("datetime64[ns]").astype("<i8").tobytes()]
+    codes, values = pandas.factorize(series)
+    words = [str(value).encode("utf-8", errors="replace") for value in values]
+    lengths = np.array([len(word) for word in words], dtype="<i8")
+    return [b"s", codes.astype("<i8").tobytes(), lengths.tobytes(), b"".join(words)]

@@ -1,0 +1,149 @@
+"""Settings: read as written, refused by name, never half a file."""
+
+import dataclasses
+import os
+import tomllib
+
+import hypothesis
+import pytest
+from hypothesis import strategies as st
+
+from hyperplan._texts import LANGUAGES, area_texts
+from hyperplan.compete import Column, Settings, SettingsError, check_names, read_settings, write_settings
+from hyperplan.compete._settings import EXAMPLES, KINDS, RULES, settings_text, toml_key, toml_string
+
+FULL = Settings(
+    table="données\\é.csv",
+    target='a "quoted" name',
+    test="SELECT * FROM 'x.parquet'",
+    task="regression",
+    metric="r2",
+    positive=1,
+    time=12.5,
+    out="out folder",
+    lang="fr",
+    seed=7,
+    n_jobs=2,
+    folds=10,
+    group="g",
+    time_column="t",
+    drop_leaks=True,
+    drop=("x", "y\nz"),
+    columns={"plain": "number", "a.b": "category", "é": "date"},
+)
+
+
+@pytest.mark.parametrize(
+    "settings", [Settings(), FULL, Settings(target="y", positive=True)], ids=["none", "all", "some"]
+)
+def test_round_trip(tmp_path, settings):
+    write_settings(settings, tmp_path / "new folder" / "settings.toml")
+    assert read_settings(tmp_path / "new folder" / "settings.toml") == settings
+
+
+@hypothesis.given(st.text(), st.text(min_size=1))
+def test_any_text_survives(value, key):
+    value, key = (word.encode("utf-8", "replace").decode() for word in (value, key))
+    assert tomllib.loads(f"{toml_key(key)} = {toml_string(value)}") == {key: value}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_line_is_explained_in_each_language(language):
+    lines = settings_text(Settings(lang=language)).splitlines()
+    words = area_texts("settings", language)["comments"]
+    for item in dataclasses.fields(Settings):
+        assert any(words[item.name] in line for line in lines), item.name
+    assert set(RULES) == {item.name for item in dataclasses.fields(Settings)}
+
+
+def test_values_that_are_not_set_are_shown_as_valid_examples():
+    live = [line.removeprefix("# ") for line in settings_text(Settings()).splitlines() if " = " in line]
+    found = tomllib.loads("\n".join(live))
+    assert found["metric"] == EXAMPLES["metric"] and Settings(**found).folds == 5
+
+
+def test_guessed_kinds_are_listed_with_their_reasons(tmp_path):
+    columns = [Column("age", "number", "number", "float64", 0.0, 3), Column("my id", "id", "id_name", "int64", 0.0, 9)]
+    write_settings(Settings(columns={"my id": "category"}), tmp_path / "s.toml", columns)
+    text = (tmp_path / "s.toml").read_text(encoding="utf-8")
+    assert 'age = "number"  # numbers' in text and '"my id" = "category"\n' in text
+    assert read_settings(tmp_path / "s.toml").columns == {"age": "number", "my id": "category"}
+
+
+@pytest.mark.parametrize(
+    "text,match",
+    [
+        ("folds = 1", r'"folds" must be a whole number from 2 to 100, got 1'),
+        ("folds = true", r'"folds" must be a whole number'),
+        ("folds = 2.5", r'"folds" must be a whole number'),
+        ('task = "clustering"', r'"task" must be one of auto, classification, regression, got \'clustering\''),
+        ("time = 0", r'"time" must be a number of seconds above 0'),
+        ("time = inf", r'"time" must be a number of seconds above 0'),
+        ('time = "60"', r'"time" must be a number of seconds above 0, got \'60\''),
+        ("seed = -1", r'"seed" must be a whole number from 0'),
+        ("n_jobs = 0", r'"n_jobs" must be a number of workers'),
+        ('lang = "de"', r'"lang" must be one of en, fr'),
+        ('drop_leaks = "yes"', r'"drop_leaks" must be true or false'),
+        ('drop = "a"', r'"drop" must be a list of column names'),
+        ("drop = [1]", r'"drop" must be a list of column names'),
+        ('target = ""', r'"target" must be a text that is not empty'),
+        ("positive = [1]", r'"positive" must be a value of the target'),
+        ('columns = "a"', r'"columns" must be a table of column = kind'),
+        ('[columns]\nage = "numeric"', r'"columns.age" must be one of number, category'),
+        ('traget = "y"', r'unknown setting "traget"; did you mean target'),
+        ("zzz = 1", r'unknown setting "zzz"; the settings are: table, target'),
+        ("target = y", r"s.toml is not valid TOML: .*line 1"),
+    ],
+)
+def test_wrong_settings_are_refused_by_name(tmp_path, text, match):
+    (tmp_path / "s.toml").write_text(text)
+    with pytest.raises(SettingsError, match=match):
+        read_settings(tmp_path / "s.toml")
+
+
+def test_files_that_cannot_be_read_or_written(tmp_path):
+    with pytest.raises(SettingsError, match="no settings file"):
+        read_settings(tmp_path / "none.toml")
+    with pytest.raises(SettingsError, match="cannot be opened"):
+        read_settings(tmp_path)
+    (tmp_path / "latin.toml").write_bytes('target = "é"'.encode("latin-1"))
+    with pytest.raises(SettingsError, match="byte 10 is not UTF-8"):
+        read_settings(tmp_path / "latin.toml")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(SettingsError, match="cannot be written"):
+        write_settings(Settings(), tmp_path / "file" / "s.toml")
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
+    write_settings(Settings(target="old"), tmp_path / "s.toml")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(SettingsError, match="No space left on device"):
+        write_settings(Settings(target="new"), tmp_path / "s.toml")
+    assert [path.name for path in tmp_path.iterdir()] == ["s.toml"]
+    assert read_settings(tmp_path / "s.toml").target == "old"
+
+
+def test_the_command_line_adds_to_a_file():
+    settings = Settings(target="y", time=10).changed(time=None, metric="r2", drop_leaks=True)
+    assert settings == Settings(target="y", time=10, metric="r2", drop_leaks=True)
+    with pytest.raises(SettingsError, match='"folds"'):
+        settings.changed(folds=0)
+
+
+def test_columns_named_in_settings_must_exist():
+    names = ["Survived", "Pclass", "Age"]
+    check_names(Settings(target="Survived", drop=("Age",), columns={"Pclass": "category"}), names)
+    with pytest.raises(SettingsError, match=r'"target" names the column \'survive\'.* did you mean Survived\?'):
+        check_names(Settings(target="survive"), names)
+    with pytest.raises(SettingsError, match=r'"columns.qqq" names .* its columns: Survived, Pclass, Age'):
+        check_names(Settings(columns={"qqq": "number"}), names)
+    with pytest.raises(SettingsError, match='"group"'):
+        check_names(Settings(group="Agee"), names)
+
+
+def test_kinds_are_those_of_the_columns():
+    assert set(KINDS) == set(area_texts("columns")["kind"])
