@@ -177,7 +177,7 @@ def input_names(estimator, input_features=None, *, generate=True):
     seen = getattr(estimator, "feature_names_in_", None)
     count = getattr(estimator, "n_features_in_", None)
     if input_features is None:
-        return [f"x{i}" for i in range(count)] if seen is None and generate else seen
+        return [f"x{i}" for i in range(count or 0)] if seen is None and generate else seen
     given = np.asarray(input_features, dtype=object)
     if seen is not None and not np.array_equal(seen, given):
         raise ValueError("input_features is not equal to feature_names_in_")

@@ -67,7 +67,8 @@ def simplex_newton(evaluate, size, *, tol=1e-8, max_iter=100) -> SimplexFit:
             break
         here = weights, (value, gradient, hessian)
         newton = quadratic_on_simplex(hessian, gradient - hessian @ weights, weights)
-        found = _search(evaluate, here, newton) or _search(evaluate, here, domain.lowest(gradient))
+        corner = np.eye(size)[np.argmin(gradient)]  # for when the second-order model misleads: always downhill
+        found = _search(evaluate, here, newton) or _search(evaluate, here, corner)
         if found is None:
             status = Status.STALLED
             break
