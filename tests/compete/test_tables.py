@@ -38,7 +38,7 @@ def write(tmp_path):
     return write
 
 
-def same(found, expected):
+def verify_same(found, expected):
     pandas.testing.assert_frame_equal(
         found, expected, check_dtype=False, check_index_type=False, check_column_type=False
     )
@@ -53,17 +53,17 @@ def keys(frame):
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|", "^", "::", "||", "~", "\x01"])
 def test_any_separator(write, plain, separator):
-    same(read_table(write(PLAIN.replace(",", separator))), plain)
+    verify_same(read_table(write(PLAIN.replace(",", separator))), plain)
 
 
 def test_runs_of_blanks(write):
     frame = read_table(write("  a   b  c\n 1.5  2 x\n10.25 30 y\n"))
-    same(frame, pandas.DataFrame({"a": [1.5, 10.25], "b": [2, 30], "c": ["x", "y"]}))
+    verify_same(frame, pandas.DataFrame({"a": [1.5, 10.25], "b": [2, 30], "c": ["x", "y"]}))
     assert "separator" in keys(frame)
 
 
 def test_separator_announced_in_the_first_line(write):
-    same(read_table(write("sep=;\na;b\n1;2\n")), pandas.DataFrame({"a": [1], "b": [2]}))
+    verify_same(read_table(write("sep=;\na;b\n1;2\n")), pandas.DataFrame({"a": [1], "b": [2]}))
 
 
 def test_sentences_are_one_column(write):
@@ -117,11 +117,11 @@ def test_row_names_and_trailing_separators(write):
     frame = read_table(write("a,b\nr1,1,2\nr2,3,4\n"))
     assert list(frame.columns) == ["row_name", "a", "b"] and "row_names" in keys(frame)
     for text in ("a,b,\n1,2,\n3,4,\n", "a,b\n1,2,\n3,4,\n"):
-        same(read_table(write(text)), pandas.DataFrame({"a": [1, 3], "b": [2, 4]}))
+        verify_same(read_table(write(text)), pandas.DataFrame({"a": [1, 3], "b": [2, 4]}))
 
 
 def test_comments_before_the_header(write):
-    same(read_table(write("# made by a machine\na,b\n1,2\n")), pandas.DataFrame({"a": [1], "b": [2]}))
+    verify_same(read_table(write("# made by a machine\na,b\n1,2\n")), pandas.DataFrame({"a": [1], "b": [2]}))
 
 
 def test_codes_keep_their_zeros_and_long_numbers_their_digits(write):
@@ -146,8 +146,8 @@ def test_types_that_the_text_tells(write):
 
 
 def test_old_line_ends_and_zero_bytes_after_the_start(write, plain):
-    same(read_table(write(PLAIN.replace("\n", "\r"))), plain)
-    same(read_table(write(PLAIN.replace("\n", "\r\n"))), plain)
+    verify_same(read_table(write(PLAIN.replace("\n", "\r"))), plain)
+    verify_same(read_table(write(PLAIN.replace("\n", "\r\n"))), plain)
 
 
 def test_repeated_and_empty_names_are_made_unique(write):
@@ -211,8 +211,8 @@ def compressed(kind, data):
 
 @pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zip", "zst"])
 def test_compressed(write, plain, kind):
-    same(read_table(write(compressed(kind, PLAIN.encode()), f"table.csv.{kind}")), plain)
-    same(read_table(write(compressed(kind, PLAIN.encode()), "no_suffix")), plain)
+    verify_same(read_table(write(compressed(kind, PLAIN.encode()), f"table.csv.{kind}")), plain)
+    verify_same(read_table(write(compressed(kind, PLAIN.encode()), "no_suffix")), plain)
 
 
 @pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zip"])
@@ -227,7 +227,7 @@ def test_an_archive_of_several_files_asks_which(write, plain, tmp_path):
         archive.writestr("b.csv", "x\n1\n")
     with pytest.raises(TableError, match=r"several files \(a.csv, b.csv\); name one: two.zip::a.csv"):
         read_table(tmp_path / "two.zip")
-    same(read_table(f"{tmp_path / 'two.zip'}::a.csv"), plain)
+    verify_same(read_table(f"{tmp_path / 'two.zip'}::a.csv"), plain)
     with pytest.raises(TableError, match=r"holds no file c.csv"):
         read_table(f"{tmp_path / 'two.zip'}::c.csv")
 
@@ -239,8 +239,8 @@ def test_parquet_and_feather(tmp_path, plain):
     pytest.importorskip("pyarrow")
     plain.to_parquet(tmp_path / "t.parquet")
     plain.to_feather(tmp_path / "t.feather")
-    same(read_table(tmp_path / "t.parquet"), plain)
-    same(read_table(tmp_path / "t.feather"), plain)
+    verify_same(read_table(tmp_path / "t.parquet"), plain)
+    verify_same(read_table(tmp_path / "t.feather"), plain)
 
 
 def test_a_parquet_file_cut_off(tmp_path, plain):
@@ -277,7 +277,7 @@ def test_excel(tmp_path, plain):
         plain.to_excel(book, sheet_name="first", index=False)
         pandas.DataFrame({"a": [1], "b": ["?"]}).to_excel(book, sheet_name="second", index=False)
     frame = read_table(tmp_path / "t.xlsx")
-    same(frame, plain)
+    verify_same(frame, plain)
     assert "first_sheet" in keys(frame)
     second = read_table(f"{tmp_path / 't.xlsx'}::second")
     assert second["a"][0] == 1 and second["b"].isna().all()
@@ -287,10 +287,10 @@ def test_excel(tmp_path, plain):
 
 def test_json_lines(write, plain):
     text = plain.to_json(orient="records", lines=True)
-    same(read_table(write(text, "t.jsonl")), plain)
-    same(read_table(write(gzip.compress(text.encode()), "t.jsonl.gz")), plain)
-    same(read_table(write(plain.to_json(orient="records"), "t.json")), plain)
-    same(read_table(write(plain.to_json(), "t.json")), plain)
+    verify_same(read_table(write(text, "t.jsonl")), plain)
+    verify_same(read_table(write(gzip.compress(text.encode()), "t.jsonl.gz")), plain)
+    verify_same(read_table(write(plain.to_json(orient="records"), "t.json")), plain)
+    verify_same(read_table(write(plain.to_json(), "t.json")), plain)
 
 
 def test_json_of_records_lists_and_mixed_types(write):
@@ -313,9 +313,11 @@ def test_sqlite(tmp_path, plain):
     with sqlite3.connect(tmp_path / "t.db") as connection:
         plain.to_sql("things", connection, index=False)
     connection.close()
-    same(read_table(tmp_path / "t.db"), plain)
-    same(read_table(f"{tmp_path / 't.db'}::things"), plain)
-    same(read_table(tmp_path / "t.db", sql="SELECT * FROM things WHERE size = 2"), plain[1:2].reset_index(drop=True))
+    verify_same(read_table(tmp_path / "t.db"), plain)
+    verify_same(read_table(f"{tmp_path / 't.db'}::things"), plain)
+    verify_same(
+        read_table(tmp_path / "t.db", sql="SELECT * FROM things WHERE size = 2"), plain[1:2].reset_index(drop=True)
+    )
     with pytest.raises(TableError, match=r"no table 'thing'; nearest: things"):
         read_table(f"{tmp_path / 't.db'}::thing")
     with pytest.raises(TableError, match=r"query on t.db failed"):
@@ -332,7 +334,7 @@ def test_sql_over_files(tmp_path, write, plain):
     pytest.importorskip("pyarrow")
     plain.to_parquet(tmp_path / "t.parquet")
     frame = read_table(f"SELECT name, price FROM '{tmp_path / 't.parquet'}' WHERE price > 3 ORDER BY price")
-    same(frame, plain[["name", "price"]][1:].reset_index(drop=True))
+    verify_same(frame, plain[["name", "price"]][1:].reset_index(drop=True))
     assert read_table(write(PLAIN), sql="SELECT count(*) AS n FROM data")["n"][0] == 3
     for query in ("SELECT * FROM 'nowhere.parquet'", "SELECT wrong syntax FROM FROM"):
         with pytest.raises(TableError, match="query on SQL failed"):
