@@ -19,6 +19,8 @@ if TYPE_CHECKING:
         hamming_loss,
         zero_one_loss,
     )
+    from hyperplan.metrics._agreement import class_likelihood_ratios, cohen_kappa_score, matthews_corrcoef
+    from hyperplan.metrics._classification_report import classification_report
     from hyperplan.metrics._confusion import confusion_matrix, multilabel_confusion_matrix
     from hyperplan.metrics._deviances import (
         d2_tweedie_score,
@@ -28,6 +30,15 @@ if TYPE_CHECKING:
     )
     from hyperplan.metrics._explained_share import explained_variance_score, r2_score
     from hyperplan.metrics._pinball import d2_absolute_error_score, d2_pinball_score, mean_pinball_loss
+    from hyperplan.metrics._precision_recall import (
+        f1_score,
+        false_discovery_proportion,
+        fbeta_score,
+        jaccard_score,
+        precision_recall_fscore_support,
+        precision_score,
+        recall_score,
+    )
     from hyperplan.metrics._precision_recall_curve import (
         average_precision_score,
         interpolated_precision,
