@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         zero_one_loss,
     )
     from hyperplan.metrics._agreement import class_likelihood_ratios, cohen_kappa_score, matthews_corrcoef
+    from hyperplan.metrics._calibration import calibration_curve, expected_calibration_error
     from hyperplan.metrics._classification_report import classification_report
     from hyperplan.metrics._confusion import confusion_matrix, multilabel_confusion_matrix
     from hyperplan.metrics._deviances import (
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         mean_tweedie_deviance,
     )
     from hyperplan.metrics._explained_share import explained_variance_score, r2_score
+    from hyperplan.metrics._hinge import hinge_loss
     from hyperplan.metrics._pinball import d2_absolute_error_score, d2_pinball_score, mean_pinball_loss
     from hyperplan.metrics._precision_recall import (
         f1_score,
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
         interpolated_precision,
         precision_recall_curve,
     )
+    from hyperplan.metrics._probability import brier_score_loss, d2_brier_score, d2_log_loss_score, log_loss
     from hyperplan.metrics._roc import auc, det_curve, roc_auc_score, roc_curve
     from hyperplan.metrics._scorers import check_scoring, get_scorer, get_scorer_names
     from hyperplan.metrics._squared_errors import (
