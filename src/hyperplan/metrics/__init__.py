@@ -30,7 +30,13 @@ if TYPE_CHECKING:
         mean_tweedie_deviance,
     )
     from hyperplan.metrics._explained_share import explained_variance_score, r2_score
+    from hyperplan.metrics._gain import dcg_score, ndcg_score
     from hyperplan.metrics._hinge import hinge_loss
+    from hyperplan.metrics._label_ranking import (
+        coverage_error,
+        label_ranking_average_precision_score,
+        label_ranking_loss,
+    )
     from hyperplan.metrics._pinball import d2_absolute_error_score, d2_pinball_score, mean_pinball_loss
     from hyperplan.metrics._precision_recall import (
         f1_score,
@@ -46,6 +52,7 @@ if TYPE_CHECKING:
         interpolated_precision,
         precision_recall_curve,
     )
+    from hyperplan.metrics._precision_recall_gain import auprg_score, precision_recall_gain_curve
     from hyperplan.metrics._probability import brier_score_loss, d2_brier_score, d2_log_loss_score, log_loss
     from hyperplan.metrics._roc import auc, det_curve, roc_auc_score, roc_curve
     from hyperplan.metrics._scorers import check_scoring, get_scorer, get_scorer_names
@@ -56,5 +63,6 @@ if TYPE_CHECKING:
         root_mean_squared_log_error,
     )
     from hyperplan.metrics._thresholds import confusion_matrix_at_thresholds, metric_at_thresholds
+    from hyperplan.metrics._top_k import top_k_accuracy_score
 
 __getattr__, __dir__, __all__ = lazy_names(__name__)
