@@ -1,0 +1,85 @@
+"""The attributes of an object that go into a file, and those that are computed again from them.
+
+Ensembles of trees keep a second form of their trees for fast walks.  It follows from the trees, so that a file without
+it is half as large, and a forged file cannot bring one that does not fit them.
+"""
+
+import functools
+
+from hyperplan.persistence._errors import ModelFileError
+
+
+def state_of(thing) -> dict:
+    """Attributes to write, by name."""
+    state = thing.__getstate__()
+    if state is None:
+        return {}
+    if not isinstance(state, dict):
+        raise ModelFileError(f"{type(thing).__name__} keeps its state in slots, which model files do not know.")
+    derived = _derived(type(thing))
+    return state if derived is None else derived[0](thing, dict(state))
+
+
+def restore(thing):
+    """Compute what the file left out, when all objects have their attributes."""
+    derived = _derived(type(thing))
+    if derived is not None:
+        derived[1](thing)
+
+
+@functools.cache
+def _derived(kind):
+    """The entry of a class in the table below: by name, so that saving a ridge regression imports no ensembles."""
+    names = (f"{cls.__module__}.{cls.__qualname__}" for cls in kind.__mro__)
+    return next((DERIVED[name] for name in names if name in DERIVED), None)
+
+
+def _forest_written(forest, state):
+    if "_trees" in state:
+        state["_trees"] = [nodes for nodes, _ in state["_trees"]]
+        del state["_walk"]
+    return state
+
+
+def _forest_computed(forest):
+    from hyperplan._trees.forest_walk import joined_walk, tree_table
+
+    if "_trees" in vars(forest):
+        tables = [tree_table(nodes) for nodes in forest._trees]
+        forest._trees = list(zip(forest._trees, tables))
+        forest._walk = joined_walk(tables)
+
+
+def _boosting_written(boosting, state):
+    state.pop("_packed", None)
+    return state
+
+
+def _boosting_computed(boosting):
+    if "estimators_" in vars(boosting):
+        boosting._packed = boosting._pack()
+
+
+def _ada_boost_written(boosting, state):
+    packed = state.get("_packed")
+    if packed is None:
+        return state
+    del state["_packed"]
+    if not packed.match(boosting.estimators_, boosting.estimator_weights_[: len(boosting.estimators_)]):
+        state["_packed"] = None  # somebody changed the learners: they are asked one by one
+    return state
+
+
+def _ada_boost_computed(boosting):
+    from hyperplan.ensemble._ada_boost_scores import packed_learners
+
+    if "estimators_" in vars(boosting) and "_packed" not in vars(boosting):
+        weights = boosting.estimator_weights_[: len(boosting.estimators_)]
+        boosting._packed = packed_learners(boosting.estimators_, weights, boosting._adding)
+
+
+DERIVED = {
+    "hyperplan.ensemble._forest_base.BaseForest": (_forest_written, _forest_computed),
+    "hyperplan.ensemble._gradient_boosting_base.BaseGradientBoosting": (_boosting_written, _boosting_computed),
+    "hyperplan.ensemble._ada_boost.AdaBoostClassifier": (_ada_boost_written, _ada_boost_computed),
+}
