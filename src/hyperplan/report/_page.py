@@ -1,0 +1,128 @@
+"""The page: sentences, tables and charts of a checked document, put into the template and written in one piece."""
+
+import functools
+import os
+import tempfile
+from pathlib import Path
+
+from hyperplan.report._answer import answer_sentences, tied_rows
+from hyperplan.report._document import check_document, completed
+from hyperplan.report._findings import by_severity
+from hyperplan.report._views_data import created, data_view, protocol_view
+from hyperplan.report._views_insight import bias_variance_view, dependence_view, importances_view, learning_view
+from hyperplan.report._views_models import certificates_view, chosen_view, leaderboard_view, ties_view
+from hyperplan.report._views_quality import classification_view, regression_view
+from hyperplan.report._wording import Wording, brief
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+def write_report(document: dict, path, language: str = "en") -> Path:
+    """Write a competition's report: one HTML page that needs nothing else.
+
+    The page appears whole or not at all: it is written beside its place and then moved there.
+
+    Parameters
+    ----------
+    document : dict
+        The content of ``report.json``.
+    path : str or path-like
+        The HTML file; an older one is replaced.
+    language : {"en", "fr"}, default="en"
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+    """
+    page, path = render_report(document, language), Path(path)
+    descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            file.write(page)
+        os.chmod(beside, 0o644)
+        os.replace(beside, path)
+    except BaseException:
+        Path(beside).unlink(missing_ok=True)
+        raise
+    return path
+
+
+def render_report(document: dict, language: str = "en") -> str:
+    """The HTML page of a competition's report.
+
+    Parameters
+    ----------
+    document : dict
+        The content of ``report.json``; a `ValueError` names the first key that is missing or wrong.
+    language : {"en", "fr"}, default="en"
+
+    Returns
+    -------
+    str
+        The page: styles, charts and a little script inside it, nothing outside.
+    """
+    check_document(document)
+    sentences = answer_sentences(document, language)
+    wording, document = Wording(language), completed(document)
+    views = _views(document, wording) | {"sentences": sentences}
+    return (
+        _environment()
+        .get_template("report.html")
+        .render(document=document, t=wording.say, word=wording.word, sections=_sections(views, wording), **views)
+    )
+
+
+def _views(document: dict, wording: Wording) -> dict:
+    """Everything the template shows, by the name it uses."""
+    protocol = document["protocol"]
+    return {
+        "level": wording.percent(protocol["level"], 0),
+        "created": created(document, wording),
+        "used": wording.seconds(protocol["used"]) if protocol["used"] is not None else "",
+        "budget": wording.seconds(protocol["budget"]) if protocol["budget"] is not None else "",
+        "tied": wording.number(len(tied_rows(document)) - 1),
+        "leaderboard": leaderboard_view(document, wording),
+        "ties": ties_view(document, wording),
+        "chosen": chosen_view(document, wording),
+        "classification": classification_view(document, wording),
+        "regression": regression_view(document, wording),
+        "importances": importances_view(document, wording),
+        "dependence": dependence_view(document, wording),
+        "learning": learning_view(document, wording),
+        "bias_variance": bias_variance_view(document, wording),
+        "certificates": certificates_view(document),
+        "diagnosis": by_severity(wording, "diagnosis", document["diagnosis"]),
+        "audit": by_severity(wording, "audit", document["audit"]),
+        "data": data_view(document, wording),
+        "protocol": protocol_view(document, wording),
+    }
+
+
+def _sections(views: dict, wording: Wording) -> list[tuple[str, str]]:
+    """``(id, title)`` of the sections that the page has, in order."""
+    titles = {name: f"{name}.title" for name in ("answer", "leaderboard", "ties", "chosen")}
+    if views["classification"] or views["regression"]:
+        titles["quality"] = "quality.classification"
+    titles |= {name: f"{name}.title" for name in ("importances", "dependence") if views[name]}
+    if views["learning"] or views["bias_variance"]:
+        titles["learning"] = "learning.title"
+    titles |= {name: f"{name}.title" for name in ("certificates", "diagnosis", "audit", "data", "protocol")}
+    return [(name, wording.say(key)) for name, key in titles.items()]
+
+
+@functools.cache
+def _environment():
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError("reports need jinja2: pip install 'hyperplan[report]'") from error
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["brief"] = brief
+    return environment

@@ -1,0 +1,152 @@
+"""What the sections about the data and the protocol show: target, a card per column, how it was measured, receipt."""
+
+import functools
+
+from hyperplan.report._charts_histogram import histogram, spark
+from hyperplan.report._wording import Wording
+
+CARDS = 24  # columns shown at once; the others fold away
+TOP = 4  # frequent values on a card
+
+
+def data_view(document: dict, wording: Wording) -> dict:
+    """Counts of rows and columns, the target, the columns."""
+    data = document["data"]
+    cards = [_card(column, wording, data["rows"]) for column in data["columns"]]
+    facts = [wording.count("rows", data["rows"]), wording.count("columns", len(cards))]
+    facts += [wording.count(f"data.{name}", data[name]) for name in ("unlabelled", "test_rows") if data[name]]
+    return {
+        "facts": facts,
+        "target": _target(data["target"], wording),
+        "cards": cards[:CARDS],
+        "rest": cards[CARDS:],
+    }
+
+
+def _target(target: dict, wording: Wording) -> dict:
+    view = {"name": target["name"], "bars": [], "svg": ""}
+    counts = target["counts"]
+    if target["classes"] and counts:
+        total, most = sum(counts) or 1, max(counts) or 1
+        view["bars"] = [_bar(name, count, total, most, wording) for name, count in zip(target["classes"], counts)]
+    elif target["edges"] and counts:
+        title = wording.say("data.target", name=target["name"])
+        view["svg"] = histogram("target-histogram", wording, target["edges"], counts, target["name"], title)
+    return view
+
+
+def _bar(name, count: float, total: float, most: float, wording: Wording) -> dict:
+    return {
+        "name": str(name),
+        "count": wording.number(count),
+        "share": wording.percent(count / total),
+        "width": f"{100 * count / most:.1f}",
+    }
+
+
+def _card(column: dict, wording: Wording, rows: float) -> dict:
+    facts = []
+    if column["distinct"] is not None:
+        facts.append(wording.count("data.distinct", int(column["distinct"])))
+    if column["missing"]:
+        facts.append(wording.say("data.missing", share=wording.percent(column["missing"])))
+    card = {
+        "name": column["name"],
+        "kind": wording.word("kind", column["kind"]),
+        "why": column["why"] or "",
+        "facts": facts,
+        "sparse": bool(column["missing"] and column["missing"] >= 0.2),
+        "svg": "",
+        "range": ("", ""),
+        "bars": [],
+        "more": "",
+    }
+    if column["edges"] and column["counts"]:
+        card["svg"] = spark(
+            wording, column["edges"], column["counts"], wording.say("data.histogram", name=column["name"])
+        )
+        card["range"] = tuple(
+            wording.number(edge, _edge_decimals(column["edges"]))
+            for edge in column["edges"][:: len(column["edges"]) - 1]
+        )
+    elif column["top"]:
+        top = column["top"]
+        present = rows * (1 - (column["missing"] or 0.0)) or 1
+        most = max(count for _, count in top) or 1
+        card["bars"] = [_bar(name, count, max(present, most), most, wording) for name, count in top[:TOP]]
+        hidden = int(column["distinct"] or len(top)) - len(card["bars"])
+        card["more"] = wording.count("others", hidden) if hidden > 0 else ""
+    return card
+
+
+def _edge_decimals(edges: list) -> int:
+    if all(float(edge).is_integer() for edge in (edges[0], edges[-1])):
+        return 0
+    span = abs(edges[-1] - edges[0])
+    return 0 if span >= 100 else 1 if span >= 10 else 2 if span >= 1 else 3 if span >= 0.1 else 5
+
+
+def protocol_view(document: dict, wording: Wording) -> dict:
+    """How it was measured, in words, and the receipt."""
+    protocol, receipt = document["protocol"], document["receipt"]
+    rows = [
+        ("folds", _folds(protocol, wording)),
+        ("tuning", wording.word("tuning", protocol["tuning"]) if protocol["tuning"] else ""),
+        ("interval", _interval(document, wording)),
+        ("selection", wording.word("method", document["chosen"]["score"]["method"] or "")),
+        ("comparison", _comparison(protocol, wording)),
+        ("budget", _budget(protocol, wording)),
+        ("seed", "" if protocol["seed"] is None else str(protocol["seed"])),
+    ]
+    machine = [
+        ("data_sha256", receipt["data_sha256"]),
+        ("machine", receipt["machine"]),
+        ("python", receipt["python"]),
+        ("packages", ", ".join(f"{name} {version}" for name, version in (receipt["packages"] or {}).items())),
+        ("version", document["hyperplan"]),
+        ("created", created(document, wording)),
+    ]
+    return {
+        "rows": [(wording.say(f"protocol.{name}"), value) for name, value in rows if value],
+        "receipt": [(name, wording.say(f"protocol.{name}"), value) for name, value in machine if value],
+    }
+
+
+def created(document: dict, wording: Wording) -> str:
+    """The day and minute of the report, as the document says it, without the letter between them."""
+    day, _, hour = document["created"].partition("T")
+    return f"{day} {hour[:5]}{' UTC' if document['created'].endswith('Z') else ''}".strip()
+
+
+def _folds(protocol: dict, wording: Wording) -> str:
+    kind = wording.word("folds", protocol["kind"])
+    folds = wording.say("protocol.folds_text", folds=int(protocol["folds"]), kind=kind)
+    repeats = int(protocol["repeats"])
+    return folds if repeats <= 1 else wording.say("protocol.repeated", folds=folds, repeats=repeats)
+
+
+def _interval(document: dict, wording: Wording) -> str:
+    protocol = document["protocol"]
+    if not protocol["interval"]:
+        return ""
+    level = wording.percent(protocol["level"], 0)
+    return wording.say("protocol.interval_text", level=level, method=wording.word("method", protocol["interval"]))
+
+
+def _comparison(protocol: dict, wording: Wording) -> str:
+    texts = [wording.say("protocol.paired")]
+    if protocol["correction"]:
+        texts.append(wording.say("protocol.correction_text", method=wording.word("correction", protocol["correction"])))
+    if protocol["rope"]:
+        texts.append(wording.say("protocol.rope_text", rope=protocol["rope"]))
+    return functools.reduce(lambda first, last: wording.say("semicolon", first=first, last=last), texts)
+
+
+def _budget(protocol: dict, wording: Wording) -> str:
+    if protocol["budget"] is None:
+        return ""
+    budget, used = wording.seconds(protocol["budget"]), wording.seconds(protocol["used"])
+    if protocol["used"] is None:
+        return budget
+    jobs = int(protocol["jobs"] or 1)
+    return wording.count("protocol.budget_text", jobs, budget=budget, used=used)

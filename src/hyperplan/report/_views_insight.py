@@ -1,0 +1,114 @@
+"""What the sections about the chosen model's workings show: importances, dependence, learning, bias and variance."""
+
+from hyperplan.report._axes import extent
+from hyperplan.report._charts_bands import dependence_chart, learning_chart
+from hyperplan.report._charts_strips import strip, strip_axis, strip_scale
+from hyperplan.report._wording import Wording, decimals_for
+
+IMPORTANT = 20  # columns shown at once; the others fold away
+
+
+def importances_view(document: dict, wording: Wording) -> dict | None:
+    """Columns with the loss that follows from shuffling them, the most important first."""
+    found = document["importances"]
+    if not found or not found["columns"]:
+        return None
+    columns = sorted(found["columns"], key=lambda column: -column["mean"])
+    bounds = [column[name] for column in columns for name in ("low", "mean", "high") if column[name] is not None]
+    scale, decimals = strip_scale(min([*bounds, 0.0]), max([*bounds, 0.0])), _widest(columns)
+    rows = [_importance_row(column, wording, scale, decimals) for column in columns]
+    return {"rows": rows[:IMPORTANT], "rest": rows[IMPORTANT:], "axis": strip_axis(wording, scale)}
+
+
+def _widest(columns: list[dict]) -> int:
+    """Digits for all from the widest interval: small losses then show as near nothing, which they are."""
+    return decimals_for(max((c["high"] - c["low"] for c in columns if c["low"] is not None), default=None))
+
+
+def _importance_row(column: dict, wording: Wording, scale, decimals: int) -> dict:
+    shown = wording.number(column["mean"], decimals)
+    low, high = column["low"], column["high"]
+    interval = wording.interval(low, high, decimals) if low is not None else ""
+    tip = wording.say("leaderboard.tip", model=column["name"], score=shown, interval=interval)
+    kind = "faded" if low is not None and low <= 0 else ""
+    return {
+        "name": column["name"],
+        "mean": shown,
+        "interval": interval,
+        "strip": strip(wording, scale, low, column["mean"], high, tip, kind, 0.0),
+    }
+
+
+def dependence_view(document: dict, wording: Wording) -> list[dict]:
+    """One chart per column, all with the same vertical scale, so that effects can be compared."""
+    parts = [part for part in document["partial_dependence"] if part["grid"]]
+    if not parts:
+        return []
+    both = extent(*(part[name] for part in parts for name in ("mean", "low", "high")))
+    views = []
+    for index, part in enumerate(parts):
+        y_title = _dependence_title(document, wording, part)
+        if part["kind"] == "number":
+            views.append(
+                {"name": part["name"], "svg": dependence_chart(f"dependence-{index}", wording, part, both, y_title)}
+            )
+        else:
+            views.append({"name": part["name"], "svg": "", "title": y_title, **_categories(part, wording, both)})
+    return views
+
+
+def _dependence_title(document: dict, wording: Wording, part: dict) -> str:
+    if part["target_class"] is not None:
+        return wording.say("dependence.probability", name=part["target_class"])
+    return wording.say("dependence.prediction", target=document["data"]["target"]["name"])
+
+
+def _categories(part: dict, wording: Wording, both) -> dict:
+    scale = strip_scale(*both)
+    decimals = decimals_for((both[1] - both[0]) / 5)
+    low, high = part["low"] or [None] * len(part["grid"]), part["high"] or [None] * len(part["grid"])
+    rows = []
+    for name, left, mean, right in zip(map(str, part["grid"]), low, part["mean"], high):
+        tip = f"{name}: {wording.number(mean, decimals)}"
+        rows.append(
+            {
+                "name": name,
+                "mean": wording.number(mean, decimals),
+                "strip": strip(wording, scale, left, mean, right, tip),
+            }
+        )
+    return {"rows": rows, "axis": strip_axis(wording, scale)}
+
+
+def learning_view(document: dict, wording: Wording) -> dict | None:
+    """The learning curve, or None."""
+    curve = document["learning_curve"]
+    if not curve or not curve["sizes"]:
+        return None
+    return {"svg": learning_chart(wording, curve, document["metric"]["label"])}
+
+
+def bias_variance_view(document: dict, wording: Wording) -> dict | None:
+    """The parts of the error as shares of one bar, and which is largest."""
+    found = document["bias_variance"]
+    if not found:
+        return None
+    parts = [(name, found[name]) for name in ("bias", "variance", "noise") if found[name] is not None]
+    total = sum(max(value, 0.0) for _, value in parts) or 1.0
+    decimals = decimals_for(found["error"] / 2 if found["error"] else None)
+    larger = "bias" if found["bias"] >= found["variance"] else "variance"
+    return {
+        "parts": [
+            {
+                "name": wording.word("error_part", name),
+                "kind": name,
+                "value": wording.number(value, decimals),
+                "share": wording.percent(max(value, 0.0) / total),
+                "width": f"{100 * max(value, 0.0) / total:.2f}",
+            }
+            for name, value in parts
+        ],
+        "error": wording.number(found["error"], decimals),
+        "loss": wording.word("loss", found["loss"]),
+        "advice": wording.say(f"bias_variance.{larger}"),
+    }

@@ -1,0 +1,178 @@
+"""What the sections about the candidates show: leaderboard, tied groups, the chosen model, certificates."""
+
+from statistics import median
+
+from hyperplan.report._answer import best_baseline, best_row, finished, score_decimals, with_unit
+from hyperplan.report._charts_strips import strip, strip_axis, strip_scale
+from hyperplan.report._wording import UNKNOWN, Wording, brief, decimals_for
+
+NARROWEST = 0.12  # share of the scale that the models' intervals keep beside a baseline
+
+
+def common_decimals(rows: list[dict]) -> int:
+    """The same digits for a column of scores, from the interval of middling width."""
+    widths = [row["high"] - row["low"] for row in rows if row["low"] is not None and row["high"] is not None]
+    widths = [width for width in widths if width > 0]
+    return decimals_for(median(widths)) if widths else 3
+
+
+def leaderboard_view(document: dict, wording: Wording) -> dict:
+    """Rows with texts, sort keys and an interval each, on one scale; candidates that did not finish apart."""
+    rows = finished(document)
+    decimals, scale = common_decimals(rows), score_scale(document)
+    baseline = best_baseline(document)
+    reference = baseline["score"] if baseline else None
+    shown = [_leaderboard_row(document, wording, row, decimals, scale, reference) for row in rows]
+    for before, row in zip([None, *shown], shown):
+        row["starts_group"] = before is not None and before["group"] != row["group"]
+    failed = [
+        {"label": row["label"], "status": wording.word("status", row["status"]), "reason": row["reason"] or ""}
+        for row in document["leaderboard"]
+        if row["status"] != "ok"
+    ]
+    return {"rows": shown, "failed": failed, "axis": strip_axis(wording, scale), "has_baseline": baseline is not None}
+
+
+def score_scale(document: dict):
+    """A scale for all scores at least as good as the baseline's; worse ones are marked at its end.
+
+    A baseline so far away that the models could not be told apart is marked at the end, too.
+    """
+    rows, baseline = finished(document), best_baseline(document)
+    sign = 1 if document["metric"]["greater_is_better"] else -1
+    if baseline:
+        kept = [row for row in rows if sign * row["score"] >= sign * baseline["score"]]
+        rows = kept if len(kept) > 1 else rows
+    bounds, models = _bounds(rows), _bounds([row for row in rows if not row["is_baseline"]])
+    if models and max(models) - min(models) < NARROWEST * (max(bounds) - min(bounds)):
+        bounds = models
+    return strip_scale(min(bounds), max(bounds))
+
+
+def _bounds(rows: list[dict]) -> list[float]:
+    return [bound for row in rows for bound in (row["low"], row["score"], row["high"]) if bound is not None]
+
+
+def _leaderboard_row(document, wording: Wording, row: dict, decimals: int, scale, reference) -> dict:
+    interval = wording.interval(row["low"], row["high"], decimals) if row["low"] is not None else UNKNOWN
+    score = wording.number(row["score"], decimals)
+    kind = "chosen" if row["is_chosen"] else "baseline" if row["is_baseline"] else ""
+    tip = wording.say("leaderboard.tip", model=row["label"], score=score, interval=interval)
+    difference = row["difference"]
+    return row | {
+        "score_text": score,
+        "interval_text": interval,
+        "strip": strip(wording, scale, row["low"], row["score"], row["high"], tip, kind, reference),
+        "difference_text": wording.signed(difference["mean"], decimals) if difference else UNKNOWN,
+        "difference_value": difference["mean"] if difference else 0.0,
+        "fit_text": wording.seconds(row["fit_seconds"]),
+        "predict_text": wording.seconds(row["predict_seconds"]),
+        "family_text": wording.word("family", row["family"]) if row["family"] else "",
+        "settings_text": settings_text(row["settings"]),
+        "tried_text": wording.count("tried", row["tried"]) if row["tried"] else "",
+    }
+
+
+def settings_text(settings: dict | None) -> str:
+    """``learning_rate=0.1, max_depth=6``"""
+    return ", ".join(f"{name}={value}" for name, value in (settings or {}).items())
+
+
+def ties_view(document: dict, wording: Wording) -> dict:
+    """Paired differences from the best with the region of practical equivalence, and the groups."""
+    best = best_row(document)
+    rows = [row for row in finished(document) if row["difference"]]
+    rope = document["protocol"]["rope"] or 0.0
+    scale = _difference_scale(rows, rope)
+    decimals = common_decimals([row["difference"] for row in rows])
+    return {
+        "best": brief(best["label"]),
+        "rows": [_difference_row(document, wording, row, decimals, scale, rope) for row in rows],
+        "axis": strip_axis(wording, scale),
+        "rope": wording.number(rope, max(decimals_for(2 * rope) - 1, 0)) if rope else "",
+        "groups": _groups(document),
+    }
+
+
+def _difference_scale(rows: list[dict], rope: float):
+    """Wide enough for the rows tied with the best and the middling ones; baselines far away are marked at its end."""
+    reaches = {id(row): max(abs(row["difference"]["low"]), abs(row["difference"]["high"])) for row in rows}
+    tied = [reaches[id(row)] for row in rows if row["difference"]["verdict"] in ("tied", "equivalent")]
+    reach = max([3 * rope, *(1.1 * value for value in tied)], default=0.0)
+    reach = max(reach, 1.6 * median(reaches.values())) if reaches else reach or 1.0
+    bounds = [bound for row in rows for bound in (row["difference"]["low"], row["difference"]["high"])]
+    return strip_scale(max(min([*bounds, -rope]), -reach), min(max([*bounds, rope]), reach))
+
+
+def _difference_row(document, wording: Wording, row: dict, decimals: int, scale, rope: float) -> dict:
+    difference = row["difference"]
+    shown = wording.signed(difference["mean"], decimals)
+    interval = wording.interval(difference["low"], difference["high"], decimals)
+    tip = wording.say("leaderboard.tip", model=row["label"], score=shown, interval=interval)
+    kind = "chosen" if row["is_chosen"] else "baseline" if row["is_baseline"] else ""
+    values = (difference["low"], difference["mean"], difference["high"])
+    return {
+        "label": row["label"],
+        "is_chosen": row["is_chosen"],
+        "group": row["group"],
+        "difference": shown,
+        "interval": interval,
+        "p": wording.probability(difference["p_adjusted"] if difference["p_adjusted"] is not None else difference["p"]),
+        "verdict": wording.word("verdict", difference["verdict"]),
+        "strip": strip(wording, scale, *values, tip, kind, 0.0, (-rope, rope) if rope else None),
+    }
+
+
+def _groups(document: dict) -> list[dict]:
+    """The groups with their members from simple to complex."""
+    groups: dict[str, list[dict]] = {}
+    for row in finished(document):
+        if row["group"]:
+            groups.setdefault(row["group"], []).append(row)
+    simplest_first = lambda row: (row["simplicity"] is None, row["simplicity"] or 0)  # noqa: E731
+    return [
+        {"name": name, "rows": [row | {"label": brief(row["label"])} for row in sorted(rows, key=simplest_first)]}
+        for name, rows in sorted(groups.items())
+    ]
+
+
+def chosen_view(document: dict, wording: Wording) -> dict:
+    """Key figures of the chosen model and its scores by other metrics."""
+    chosen, metric = document["chosen"], document["metric"]
+    score, baseline = chosen["score"], best_baseline(document)
+    decimals = score_decimals(score)
+    held = chosen["holdout"]
+    others = [
+        {
+            "label": other["label"],
+            "value": wording.number(other["value"], score_decimals(other)),
+            "interval": wording.interval(other["low"], other["high"], score_decimals(other))
+            if other["low"] is not None
+            else UNKNOWN,
+        }
+        for other in chosen["other_metrics"] or ()
+    ]
+    return {
+        "label": chosen["label"],
+        "name": chosen["name"],
+        "score": with_unit(wording.number(score["value"], decimals), metric),
+        "interval": wording.interval(score["low"], score["high"], decimals) if score["low"] is not None else "",
+        "level": wording.percent(score["level"] or document["protocol"]["level"], 0),
+        "baseline": with_unit(wording.number(baseline["score"], decimals), metric) if baseline else "",
+        "baseline_label": brief(baseline["label"]) if baseline else "",
+        "settings": [(name, str(value)) for name, value in (chosen["settings"] or {}).items()],
+        "others": others,
+        "holdout": with_unit(wording.number(held["value"], score_decimals(held)), metric) if held else "",
+        "holdout_interval": wording.interval(held["low"], held["high"], score_decimals(held))
+        if held and held["low"] is not None
+        else "",
+        "holdout_rows": wording.count("rows", held["rows"]) if held else "",
+        "method": wording.word("method", score["method"]) if score["method"] else "",
+    }
+
+
+def certificates_view(document: dict) -> list[dict]:
+    """The fits that theory vouches for, the chosen one first."""
+    rows = [row for row in finished(document) if row["certificate"]]
+    rows.sort(key=lambda row: not row["is_chosen"])
+    return [{"label": row["label"], "is_chosen": row["is_chosen"], **row["certificate"]} for row in rows]

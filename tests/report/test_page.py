@@ -1,0 +1,194 @@
+"""The page: every kind of document in both languages, safe, whole, and readable without anything else."""
+
+import html.parser
+import re
+
+import pytest
+
+from hyperplan._texts import LANGUAGES
+from hyperplan.report import render_report, write_report
+
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+ALWAYS = ["answer", "leaderboard", "ties", "chosen", "certificates", "diagnosis", "audit", "data", "protocol"]
+
+each_language = pytest.mark.parametrize("language", LANGUAGES)
+
+
+class Page(html.parser.HTMLParser):
+    """Tags balanced, identifiers and texts collected."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.ids, self.links, self.labels, self.tags, self.words = [], [], [], [], [], []
+        self.feed(text)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        self.tags.append((tag, values))
+        if "id" in values:
+            self.ids.append(values["id"])
+        if "href" in values:
+            self.links.append(values["href"])
+        self.labels += values.get("aria-labelledby", "").split()
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open and self.open.pop() == tag, (tag, self.getpos())
+
+    def handle_data(self, data):
+        if not self.open or self.open[-1] not in ("script", "style"):
+            self.words.append(data)
+
+    def text(self):
+        return " ".join("".join(self.words).split(" "))
+
+
+@each_language
+def test_every_document_renders_as_balanced_html_with_unique_ids(document, language):
+    page = Page(render_report(document, language))
+    assert len(page.ids) == len(set(page.ids))
+    assert set(page.labels) <= set(page.ids)
+    assert {link[1:] for link in page.links} <= set(page.ids) and all(link.startswith("#") for link in page.links)
+    assert [dict(values)["lang"] for tag, values in page.tags if tag == "html"] == [language]
+
+
+@each_language
+def test_nothing_is_loaded_from_elsewhere(document, language):
+    page = Page(render_report(document, language))
+    for tag, values in page.tags:
+        assert tag not in ("link", "img", "iframe", "object", "embed", "base"), tag
+        assert not {"src", "srcset", "action", "data", "xlink:href"} & values.keys(), (tag, values)
+    style = re.search(r"<style>(.*?)</style>", render_report(document, language), re.DOTALL)[1]
+    assert "url(" not in style and "@import" not in style and "://" not in style
+
+
+def test_sections_stand_in_order_and_optional_ones_only_where_there_is_something_to_show(build):
+    order = ["quality", "importances", "dependence", "learning"]
+    full = ["answer", "leaderboard", "ties", "chosen", *order, "certificates", "diagnosis", "audit", "data", "protocol"]
+    for name, wanted in (("binary", full), ("regression", full), ("bare", ALWAYS), ("only_baselines", ALWAYS)):
+        page = Page(render_report(build(name)))
+        assert [values["id"] for tag, values in page.tags if tag == "section"] == wanted
+        assert [link for link in page.links if link != "#answer"] == [f"#{key}" for key in wanted[1:]]
+
+
+def test_each_chart_of_a_classifier_and_of_a_regression_is_there(build):
+    binary, regression = Page(render_report(build("binary"))), Page(render_report(build("regression")))
+    charts = {"roc-title", "pr-title", "pr-gain-title", "calibration-title", "thresholds-title", "learning-chart-title"}
+    assert charts <= set(binary.ids)
+    assert {"predictions-title", "residuals-title", "residual-histogram-title", "target-histogram-title"} <= set(
+        regression.ids
+    )
+    assert "487" in binary.text() and "89%" in binary.text(), "confusion counts and shares"
+    assert "hyperplan verify receipt.json" in binary.text()
+
+
+@each_language
+def test_hostile_names_are_shown_and_never_interpreted(build, hostile, language):
+    text = render_report(build("crowded"), language)
+    page = Page(text)
+    assert len([tag for tag, _ in page.tags if tag == "script"]) == 1, "only the page's own script"
+    assert "<script>alert" not in text
+    assert hostile in page.text()
+    assert not [name for _, values in page.tags for name in values if name.startswith("on")]
+
+
+def test_script_data_cannot_end_its_element(build):
+    document = build("binary")
+    document["classification"]["positive"] = "</script><b>"
+    document["classification"]["roc"][0]["class"] = "</script><b>"
+    page = Page(render_report(document))
+    assert "b" not in {tag for tag, _ in page.tags}
+
+
+def test_no_finished_table_or_chart_misses_a_header_or_a_name(document):
+    """Every table has row or column headers, every chart a title or a label (or is hidden from screen readers)."""
+    text = render_report(document)
+    for table in re.findall(r"<table.*?</table>", text, re.DOTALL):
+        assert "<th scope=" in table or "<tbody></tbody>" in table
+    for svg in re.findall(r"<svg[^>]*>", text):
+        assert "aria-label" in svg or 'aria-hidden="true"' in svg, svg
+
+
+@each_language
+def test_failed_candidates_are_named_with_their_reason(build, language):
+    words = Page(render_report(build("failed"), language)).text()
+    assert "Neural network" in words and "ValueError: NaN" in words and "20 s were left" in words
+
+
+def test_french_pages_have_commas_and_unbreakable_spaces(build):
+    french, english = (Page(render_report(build("binary"), language)).text() for language in ("fr", "en"))
+    assert "0.862" in english and "0.862" not in french and "0,862" in french
+    assert "95\u202f%" in french and "95%" in english
+    assert not re.search(r" [;:!?»%]", french), "an ordinary space before double punctuation"
+
+
+def test_the_same_document_gives_the_same_page(build):
+    assert render_report(build("multiclass"), "fr") == render_report(build("multiclass"), "fr")
+
+
+def test_unknown_language_is_refused(build):
+    with pytest.raises(ValueError, match="language must be one of en, fr"):
+        render_report(build("bare"), "de")
+
+
+def test_written_page_replaces_the_old_one_and_leaves_nothing_beside(build, tmp_path):
+    path = tmp_path / "report.html"
+    path.write_text("old")
+    assert write_report(build("bare"), path) == path
+    assert path.read_text(encoding="utf-8") == render_report(build("bare"))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_page_that_cannot_be_written_leaves_the_old_one(build, tmp_path, monkeypatch):
+    path = tmp_path / "report.html"
+    path.write_text("old")
+
+    def fail(source, target):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("os.replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_report(build("bare"), path)
+    assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
+
+
+def test_a_wrong_document_writes_nothing(build, tmp_path):
+    document = build("bare")
+    del document["metric"]
+    with pytest.raises(ValueError, match="metric is missing"):
+        write_report(document, tmp_path / "report.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def _luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_texts_have_contrast_in_light_and_dark(build):
+    """WCAG AA asks for 4.5 between texts and their ground, 3 for graphics."""
+    style = re.search(r"<style>(.*?)</style>", render_report(build("bare")), re.DOTALL)[1]
+    themes = [
+        dict(re.findall(r"--([\w-]+): (#\w{6})", block)) for block in re.findall(r":root \{(.*?)\}", style, re.DOTALL)
+    ]
+    assert len(themes) == 2
+    pairs = [
+        (text, ground, 4.5)
+        for text in ("ink", "soft", "accent", "warn", "bad", "good")
+        for ground in ("paper", "panel")
+    ]
+    pairs += [
+        ("ink", "accent-soft", 4.5),
+        ("soft", "accent-soft", 4.5),
+        ("accent", "accent-soft", 4.5),
+        ("on-accent", "accent", 4.5),
+    ]
+    pairs += [("warn", "warn-soft", 4.5), ("bad", "bad-soft", 4.5), *((f"c{i}", "paper", 3.0) for i in range(1, 6))]
+    for theme in themes:
+        for text, ground, least in pairs:
+            light, dark = sorted((_luminance(theme[text]), _luminance(theme[ground])), reverse=True)
+            assert (light + 0.05) / (dark + 0.05) >= least, (text, ground)

@@ -1,0 +1,108 @@
+"""Numbers with the digits their intervals justify, in both languages; unbreakable spaces; plurals."""
+
+import pytest
+
+from hyperplan.report._findings import finding_texts
+from hyperplan.report._wording import Wording, brief, decimals_for, typeset
+
+ENGLISH, FRENCH = Wording("en"), Wording("fr")
+
+
+@pytest.mark.parametrize(
+    "width, decimals", [(0.04, 3), (0.3, 2), (3.0, 1), (30, 0), (3000, -2), (0.0002, 5), (0, 3), (None, 3), (0.2, 2)]
+)
+def test_digits_follow_the_width_of_the_interval(width, decimals):
+    assert decimals_for(width) == decimals
+
+
+@pytest.mark.parametrize(
+    "value, decimals, english, french",
+    [
+        (0.8712, 3, "0.871", "0,871"),
+        (-0.003, 3, "−0.003", "−0,003"),
+        (-0.0001, 3, "0.000", "0,000"),
+        (48231.4, -2, "48,200", "48\u202f200"),
+        (1234567, 0, "1,234,567", "1\u202f234\u202f567"),
+        (2.24e9, -7, "2.24×10⁹", "2,24×10⁹"),
+        (3.2e-9, 10, "3.2×10⁻⁹", "3,2×10⁻⁹"),
+        (0.0, 9, "0.000000", "0,000000"),
+        (None, 3, "–", "–"),
+    ],
+)
+def test_numbers(value, decimals, english, french):
+    assert ENGLISH.number(value, decimals) == english and FRENCH.number(value, decimals) == french
+
+
+@pytest.mark.parametrize(
+    "share, english, french",
+    [
+        (0.724, "72%", "72\u202f%"),
+        (0.0022, "0.2%", "0,2\u202f%"),
+        (0.0001, "<\u00a00.1%", "<\u00a00,1\u202f%"),
+        (0.99996, ">\u00a099.9%", ">\u00a099,9\u202f%"),
+        (0.0, "0%", "0\u202f%"),
+        (1.0, "100%", "100\u202f%"),
+        (0.997, "99.7%", "99,7\u202f%"),
+    ],
+)
+def test_percentages_never_round_to_none_or_all(share, english, french):
+    assert ENGLISH.percent(share) == english and FRENCH.percent(share) == french
+
+
+def test_durations_probabilities_and_differences():
+    shown = [ENGLISH.seconds(value) for value in (0.0004, 0.044, 0.9999, 3.21, 58.1, 181, None)]
+    assert shown == ["0.4\u00a0ms", "44\u00a0ms", "1.0\u00a0s", "3.2\u00a0s", "58\u00a0s", "3\u00a0min", "–"]
+    assert ENGLISH.probability(0.00001) == "<\u00a00.001" and FRENCH.probability(0.0421) == "0,042"
+    assert (
+        ENGLISH.signed(0.0123, 3) == "+0.012" and ENGLISH.signed(0.0001, 2) == "0.00" and ENGLISH.signed(-2, 0) == "−2"
+    )
+
+
+@pytest.mark.parametrize(
+    "number, english, french",
+    [
+        (0, "0 rows", "0 ligne"),
+        (1, "1 row", "1 ligne"),
+        (2, "2 rows", "2 lignes"),
+        (1500, "1,500 rows", "1\u202f500 lignes"),
+    ],
+)
+def test_plurals(number, english, french):
+    assert ENGLISH.count("rows", number) == english and FRENCH.count("rows", number) == french
+
+
+def test_french_spaces_are_unbreakable_and_english_ones_are_left_alone():
+    assert typeset(
+        "Quoi ? « Oui » : 5 % ; non !", "fr"
+    ) == "Quoi\u202f? «\u00a0Oui\u00a0»\u00a0: 5\u202f% ; non\u202f!".replace("% ;", "%\u202f;")
+    assert typeset("l'erreur", "fr") == "l’erreur" and typeset("a : b", "en") == "a : b"
+
+
+def test_names_of_the_data_are_not_typeset():
+    assert "a : b" in FRENCH.say("data.target", name="a : b") and "it's" in ENGLISH.quote("it's")
+
+
+def test_listings():
+    assert ENGLISH.listing([]) == "" and ENGLISH.listing(["a"]) == "a" and ENGLISH.listing("ab") == "a and b"
+    assert ENGLISH.listing("abcd") == "a, b, c and d" and ENGLISH.listing("abcdef") == "a, b, c and 3 others"
+    assert FRENCH.listing("abcdef") == "a, b, c et 3 autres"
+
+
+def test_long_names_keep_their_beginning_and_end():
+    assert brief("short") == "short"
+    assert len(brief("x" * 200 + " 17")) <= 60 and brief("x" * 200 + " 17").endswith("17")
+
+
+def test_words_nobody_translated_are_shown_as_they_are():
+    assert FRENCH.word("kind", "number") == "nombre" and FRENCH.word("kind", "tensor") == "tensor"
+
+
+def test_formats_in_sentences_follow_the_language():
+    assert FRENCH.fill("{share:.1%} de {n:,d}", share=0.1234, n=12000.0) == "12,3\u202f% de 12\u202f000"
+    assert FRENCH.fill("{x} {y}", x=0.12345, y="1.5") == "0,123 1.5" and ENGLISH.fill("{n}", n=1234) == "1,234"
+
+
+def test_a_finding_without_a_text_shows_what_it_holds():
+    finding = {"code": "Z99", "severity": "warning", "columns": ["a b"], "values": {"share": 0.5}}
+    shown = finding_texts(ENGLISH, "audit", finding)
+    assert shown["title"] == "Z99" and "“a b”" in shown["message"] and "share = 0.5" in shown["message"]
