@@ -68,6 +68,18 @@ def test_an_exact_fit_drives_the_scale_to_zero(n, d):
     assert ours.scale_ < 1e-3
 
 
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_more_columns_than_rows_is_solved_among_the_rows(fit_intercept):
+    """Sparse data stay in the space of the columns; both minimise one objective, whose derivatives they take below 1e-5."""
+    rng = np.random.default_rng(3)
+    A = rng.normal(size=(40, 90))
+    y = A[:, 0] + rng.standard_t(2, size=40)
+    model = HuberRegressor(alpha=100.0, fit_intercept=fit_intercept)
+    dense, sparse = model.fit(A, y), HuberRegressor(**model.get_params()).fit(sp.csr_array(A), y)
+    assert_allclose(dense.coef_, sparse.coef_, atol=1e-5)
+    assert abs(dense.intercept_ - sparse.intercept_) < 1e-5 and abs(dense.scale_ - sparse.scale_) < 1e-5
+
+
 def test_warm_start_needs_no_step():
     model = HuberRegressor(warm_start=True).fit(X, Y)
     assert model.fit(X, Y).n_iter_ == 0

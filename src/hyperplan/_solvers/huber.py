@@ -12,6 +12,7 @@ Huber, Ronchetti (2009), Robust Statistics, section 7.7; Owen (2006), A robust h
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import qr
 
 from hyperplan._core.certificate import Certificate
 from hyperplan._core.status import Status
@@ -151,6 +152,9 @@ def _with_scale_curvature(hessian, floor):
 @np.errstate(over="ignore", invalid="ignore")  # a non-finite objective is a status, not a warning
 def solve_huber(X, y, weight=None, *, epsilon=1.35, alpha=1e-4, fit_intercept=True, tol=1e-5, max_iter=100, start=None):
     """Fit on checked arrays; `start` is (coef, intercept, scale)."""
+    options = {"epsilon": epsilon, "alpha": alpha, "fit_intercept": fit_intercept, "tol": tol, "max_iter": max_iter}
+    if isinstance(X, np.ndarray) and X.shape[1] > X.shape[0]:
+        return _solve_in_row_space(X, y, weight, start, options)
     weight = np.ones(X.shape[0]) if weight is None else weight
     design = design_rows(X, centred=fit_intercept)
     problem = _Problem(design, y, weight, epsilon, alpha, fit_intercept)
@@ -171,6 +175,14 @@ def solve_huber(X, y, weight=None, *, epsilon=1.35, alpha=1e-4, fit_intercept=Tr
     outliers = np.abs(residual) > scale * epsilon
     certificate = optimality_certificate(result, tol)
     return HuberSolution(coef, intercept, scale, outliers, result.n_iter, result.status, certificate, result.value)
+
+
+def _solve_in_row_space(X, y, weight, start, options):
+    """More columns than rows: the solution is a combination of the rows, ``w = Q v`` with ``X' = Q R`` and |w| = |v|."""
+    Q, R = qr(X.astype(np.float64, copy=False).T, mode="economic")
+    start = None if start is None else (Q.T @ np.asarray(start[0], dtype=np.float64), *start[1:])
+    solution = solve_huber(np.ascontiguousarray(R.T), y, weight, start=start, **options)
+    return solution._replace(coef=Q @ solution.coef)
 
 
 def _lower_scale_in_stages(problem, stalled, tol, max_iter):

@@ -43,9 +43,10 @@ TALL, WIDE = (70_000, 32), (600, 2_100)  # sizes beyond which no other algorithm
 TALL_TREES, WIDE_TREES = (64_000, 12), (600, 120)  # the same for trees, which decide earlier
 SPARSE, SPARSE_ROW = (4_000, 2_500), 20  # the same for sparse data, and its values per row
 TREES = ("tree", "ensemble")
-FEW_STEPS = {"n_alphas": 5, "Cs": 2, "cv": 2, "max_nodes": 50, "n_features_to_select": 3, "max_iter": 5}
-LARGE_SECONDS, PLAIN_FITS = 4.0, 3  # an estimator's large fits stop then, except the first of the plain estimator
+FEW_MODELS = {"n_alphas": 5, "Cs": 2, "cv": 2, "max_nodes": 50, "n_features_to_select": 3, "max_iter": 5}
 FEW_TREES = {"n_estimators": 2, "max_iter": 3, "max_depth": 4}
+LARGE_SECONDS = 4.0  # an estimator's large fits with options stop then; those of the plain estimator are all done
+MANY_STEPS = ("HuberRegressor", "QuantileRegressor")  # whole large fits of these would take minutes
 REJECTED = (ValueError, TypeError, AttributeError, ArithmeticError, MemoryError)  # a combination an estimator refuses
 
 
@@ -164,15 +165,22 @@ def warm_one(name: str) -> str:
             for X, y in _inputs(estimator):
                 _try(estimator, options, X, y)
             if not options or not options.keys().isdisjoint(ENGINE_OPTIONS):
-                limits = FEW_TREES if family in TREES else FEW_STEPS
-                few = {name: value for name, value in limits.items() if name in estimator().get_params()}
-                for j, (X, y) in enumerate(_large_inputs(estimator, is_plain=not options)):
+                few = _limits(estimator, family, is_plain=not options)
+                for X, y in _large_inputs(estimator, is_plain=not options):
                     began = time.perf_counter()
-                    if spent < LARGE_SECONDS or (not options and j < PLAIN_FITS):
-                        whole = {} if hasattr(X, "tocsr") and not options else few  # sparse fits are cheap: all phases
-                        _try(estimator, {**whole, **options}, X, y, is_large=True)
+                    if spent < LARGE_SECONDS or not options:
+                        _try(estimator, {**few, **options}, X, y, is_large=True)
                     spent += time.perf_counter() - began
     return ""
+
+
+def _limits(estimator, family, is_plain) -> dict:
+    """Settings that make large fits short; the plain estimator goes through all its phases, if it fits one model."""
+    limits = FEW_TREES if family in TREES else FEW_MODELS
+    few = {name: value for name, value in limits.items() if name in estimator().get_params()}
+    if is_plain and family not in TREES and few.keys() <= {"max_iter"} and estimator.__name__ not in MANY_STEPS:
+        return {}
+    return few
 
 
 def _try(estimator, options, X, y, is_large=False) -> bool:
