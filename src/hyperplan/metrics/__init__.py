@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from hyperplan.metrics._calibration import calibration_curve, expected_calibration_error
     from hyperplan.metrics._classification_report import classification_report
     from hyperplan.metrics._confusion import confusion_matrix, multilabel_confusion_matrix
+    from hyperplan.metrics._contingency import pair_confusion_matrix
     from hyperplan.metrics._deviances import (
         d2_tweedie_score,
         mean_gamma_deviance,
         mean_poisson_deviance,
         mean_tweedie_deviance,
     )
+    from hyperplan.metrics._dispersion import calinski_harabasz_score, davies_bouldin_score
     from hyperplan.metrics._explained_share import explained_variance_score, r2_score
     from hyperplan.metrics._gain import dcg_score, ndcg_score
     from hyperplan.metrics._hinge import hinge_loss
@@ -36,6 +38,15 @@ if TYPE_CHECKING:
         coverage_error,
         label_ranking_average_precision_score,
         label_ranking_loss,
+    )
+    from hyperplan.metrics._mutual_information import (
+        adjusted_mutual_info_score,
+        completeness_score,
+        homogeneity_completeness_v_measure,
+        homogeneity_score,
+        mutual_info_score,
+        normalized_mutual_info_score,
+        v_measure_score,
     )
     from hyperplan.metrics._pinball import d2_absolute_error_score, d2_pinball_score, mean_pinball_loss
     from hyperplan.metrics._precision_recall import (
@@ -54,8 +65,10 @@ if TYPE_CHECKING:
     )
     from hyperplan.metrics._precision_recall_gain import auprg_score, precision_recall_gain_curve
     from hyperplan.metrics._probability import brier_score_loss, d2_brier_score, d2_log_loss_score, log_loss
+    from hyperplan.metrics._rand import adjusted_rand_score, fowlkes_mallows_score, rand_score
     from hyperplan.metrics._roc import auc, det_curve, roc_auc_score, roc_curve
     from hyperplan.metrics._scorers import check_scoring, get_scorer, get_scorer_names
+    from hyperplan.metrics._silhouette import silhouette_samples, silhouette_score
     from hyperplan.metrics._squared_errors import (
         mean_squared_error,
         mean_squared_log_error,
