@@ -92,7 +92,7 @@ def test_intervals_equal_scipys_up_to_resampling(statistic, ours_name, scipys):
 
 
 def test_bca_of_the_spatial_test_data():
-    """Efron and Tibshirani (1993, table 14.1): variance of 26 scores, 90 % intervals percentile (100.8, 233.9), BCa
+    """Efron and Tibshirani (1993, chapter 14): variance of 26 scores, 90 % intervals percentile (100.8, 233.9), BCa
     (115.8, 259.6), from 2000 resamples; ours from 20 000 lie within 5 units, the noise of the quantiles of theirs."""
     a = [48, 36, 20, 29, 42, 42, 20, 42, 22, 41, 45, 14, 6, 0, 33, 28, 34, 4, 32, 24, 47, 41, 24, 26, 30, 41]
     options = {"n_resamples": 20_000, "level": 0.9}

@@ -1,0 +1,237 @@
+"""What a diagnosis looks at: a model, stiffer and more flexible copies, a reference and a baseline on the same splits."""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+
+from hyperplan._base import ConvergenceWarning, clone, is_classifier
+from hyperplan._base.members import is_own, member_map
+from hyperplan.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from hyperplan.evaluation._advice import core_of, trials
+from hyperplan.evaluation._diagnose_columns import Columns, column_scores
+from hyperplan.evaluation._splits import make_splits, share_of_splits
+from hyperplan.evaluation._tables import as_table, rows_of
+from hyperplan.metrics import check_scoring
+
+FEW_ROWS = 1000  # below that a forest is the better reference, above it boosting
+PARTS = {"half": 2, "quarter": 4}  # shares of the training rows for the learning curve
+
+
+class Job(NamedTuple):
+    """One fit: which model, on which table, which rows."""
+
+    name: str
+    model: object
+    X: object
+    train: np.ndarray
+    test: np.ndarray
+
+
+class Outcome(NamedTuple):
+    """Scores of one fit; for the model itself also its answers and how its fit ended."""
+
+    test: float
+    train: float = np.nan
+    answers: np.ndarray | None = None
+    ending: dict | None = None
+
+
+class Measurements(NamedTuple):
+    """Everything the checks read.
+
+    Attributes
+    ----------
+    scores : dict of name -> array of shape (n_splits,)
+        Validation scores of "model", "train" (the model on its training rows), "baseline", "reference", "half" and
+        "quarter" (learning curve), "simpler 1", "flexible 1", ...; what could not be fitted is not there.
+    columns : dict of name -> mean score of that column alone
+    variance, error : float
+        Mean variance between answers of models fitted to different rows, and the mean squared error of the answers
+        (Brier score for classes).
+    confidence, accuracy, n_rows : float, float, int
+        Mean probability of the predicted class, share of rows where it is right; NaN without probabilities.
+    endings : list of dict
+        How each fit of the model ended.
+    test_share : float
+        n_test / n_train.
+    perfect : float
+        The best possible score, NaN if not known.
+    """
+
+    scores: dict
+    columns: dict
+    variance: float
+    error: float
+    confidence: float
+    accuracy: float
+    n_rows: int
+    endings: list
+    test_share: float
+    perfect: float
+
+
+def measure(
+    model, X, y, *, cv=5, n_repeats=2, scoring=None, groups=None, random_state=0, n_jobs=None, try_advice=True
+) -> Measurements:
+    """All fits of a diagnosis, as one batch of tasks."""
+    X, y = as_table(X), as_table(y)
+    classify = is_classifier(model)
+    splits = make_splits(model, X, y, cv, n_repeats, groups, random_state)
+    scorer = check_scoring(model, scoring)
+    columns, target = Columns(X), _Target(y, classify)
+    jobs = _jobs(model, X, y, columns, splits, classify, try_advice)
+
+    def work(job):
+        try:
+            return _outcome(job, y, scorer, target)
+        except Exception:
+            if job.name == "model":
+                raise
+            return None  # a variant that cannot be fitted says nothing
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # how fits ended is a check of its own
+        found = member_map(work, jobs, n_jobs, own=all(is_own(job.model) for job in jobs))
+        alone = column_scores(columns, y, splits[: _first_round(splits)], scorer, classify=classify, n_jobs=n_jobs)
+    scores = _by_name(jobs, found)
+    own = [(job, outcome) for job, outcome in zip(jobs, found) if job.name == "model"]
+    scores["train"] = np.array([outcome.train for _, outcome in own])
+    return Measurements(
+        scores=scores,
+        columns={columns.names[j]: float(values.mean()) for j, values in alone.items()},
+        **_spread(own, target),
+        **_confidence(own, target),
+        n_rows=len(y),
+        endings=[outcome.ending for _, outcome in own],
+        test_share=share_of_splits(splits),
+        perfect=perfect_score(scoring),
+    )
+
+
+def perfect_score(scoring) -> float:
+    """Best value of a scorer by name: 0 for losses with their sign changed, else 1; NaN for functions."""
+    if scoring is None:
+        return 1.0  # accuracy or R^2
+    return (0.0 if scoring.startswith("neg_") else 1.0) if isinstance(scoring, str) else np.nan
+
+
+def _first_round(splits):
+    """How many splits it takes until every row has been left out once, or all of them."""
+    left, rows = set(), np.unique(np.concatenate([test for _, test in splits])).size
+    for i, (_, test) in enumerate(splits):
+        left.update(test.tolist())
+        if len(left) == rows:
+            return i + 1
+    return len(splits)
+
+
+def _jobs(model, X, y, columns, splits, classify, try_advice):
+    from hyperplan._base import DummyClassifier, DummyRegressor
+
+    baseline = DummyClassifier(strategy="prior") if classify else DummyRegressor()
+    contenders = {"model": (model, X), "baseline": (baseline, X)}
+    if try_advice:
+        for kind, problem in (("simpler", "overfit"), ("flexible", "underfit")):
+            contenders |= {f"{kind} {i + 1}": (copy, X) for i, copy in enumerate(trials(model, problem))}
+        contenders["reference"] = (_reference(len(y), classify), columns.matrix())
+    jobs = [Job(name, *pair, *split) for name, pair in contenders.items() for split in splits]
+    strata = np.unique(np.asarray(y), return_inverse=True)[1] if classify else np.zeros(len(y), dtype=np.intp)
+    for name, share in PARTS.items():
+        jobs += [Job(name, model, X, _part(train, strata, share), test) for train, test in splits]
+    return jobs
+
+
+def _reference(n_rows, classify):
+    """A flexible model of another kind that needs no tuning."""
+    if n_rows < FEW_ROWS:
+        return (RandomForestClassifier if classify else RandomForestRegressor)(random_state=0)
+    return (HistGradientBoostingClassifier if classify else HistGradientBoostingRegressor)(random_state=0)
+
+
+def _part(train, strata, share):
+    """One in `share` of the training rows, of each class alike."""
+    shuffled = np.random.default_rng(len(train)).permutation(train)
+    return np.sort(shuffled[np.argsort(strata[shuffled], kind="stable")][::share])
+
+
+class _Target:
+    """The target as numbers: itself, or one indicator per class."""
+
+    def __init__(self, y, classify):
+        self.classes = np.unique(np.asarray(y)) if classify else None
+        values = np.asarray(y)
+        self.numbers = (values[:, None] == self.classes) * 1.0 if classify else values.reshape(len(y), -1).astype(float)
+
+    def answers(self, model, X):
+        """What a model says in the same numbers: probabilities, votes, or predictions."""
+        if self.classes is None:
+            return np.asarray(model.predict(X), dtype=np.float64).reshape(X.shape[0], -1)
+        if hasattr(model, "predict_proba"):
+            known = np.searchsorted(self.classes, model.classes_)
+            answers = np.zeros((X.shape[0], self.classes.shape[0]))
+            answers[:, known] = model.predict_proba(X)
+            return answers
+        return (np.asarray(model.predict(X))[:, None] == self.classes) * 1.0
+
+
+def _outcome(job, y, scorer, target) -> Outcome:
+    fitted = clone(job.model).fit(rows_of(job.X, job.train), rows_of(y, job.train))
+    test = rows_of(job.X, job.test)
+    score = float(scorer(fitted, test, rows_of(y, job.test)))
+    if job.name != "model":
+        return Outcome(score)
+    train_score = float(scorer(fitted, rows_of(job.X, job.train), rows_of(y, job.train)))
+    return Outcome(score, train_score, target.answers(fitted, test), _ending(fitted))
+
+
+def _ending(model) -> dict:
+    """Whether a fit reached its goal, as far as the fitted model says."""
+    core = core_of(model).estimator
+    ending: dict = {}
+    certificate = getattr(core, "certificate_", None)
+    if certificate is not None:
+        ending |= {"holds": certificate.holds, "value": float(certificate.value), "bound": float(certificate.bound)}
+    steps, most = getattr(core, "n_iter_", None), getattr(core, "max_iter", None)
+    stops_early = hasattr(core, "validation_fraction") or hasattr(core, "do_early_stopping_")
+    if steps is not None and isinstance(most, int) and not stops_early and certificate is None:
+        ending |= {"holds": bool(np.max(steps) < most), "value": float(np.max(steps)), "bound": float(most)}
+    return ending
+
+
+def _by_name(jobs, found) -> dict:
+    names = dict.fromkeys(job.name for job in jobs)
+    groups = {name: [out for job, out in zip(jobs, found) if job.name == name] for name in names}
+    kept = {name: outs for name, outs in groups.items() if all(out is not None for out in outs)}
+    scores = {name: np.array([out.test for out in outs]) for name, outs in kept.items()}
+    return {name: values for name, values in scores.items() if name == "model" or np.isfinite(values).all()}
+
+
+def _spread(own, target) -> dict:
+    """Unbiased variance between answers about the same row by different fits, and the mean squared error of answers."""
+    count = np.zeros(target.numbers.shape[0])
+    total = np.zeros_like(target.numbers)
+    squares, errors = np.zeros_like(count), []
+    for job, outcome in own:
+        count[job.test] += 1
+        total[job.test] += outcome.answers
+        squares[job.test] += (outcome.answers**2).sum(axis=1)
+        errors.append(((outcome.answers - target.numbers[job.test]) ** 2).sum(axis=1))
+    often = count > 1
+    within = squares[often] - (total[often] ** 2).sum(axis=1) / count[often]
+    variance = float(np.mean(np.maximum(within, 0.0) / (count[often] - 1))) if often.any() else np.nan
+    return {"variance": variance, "error": float(np.concatenate(errors).mean())}
+
+
+def _confidence(own, target) -> dict:
+    """Mean probability of the predicted class against how often it is right."""
+    if target.classes is None or not hasattr(own[0][0].model, "predict_proba"):
+        return {"confidence": np.nan, "accuracy": np.nan}
+    top = np.concatenate([outcome.answers.max(axis=1) for _, outcome in own])
+    right = [outcome.answers.argmax(axis=1) == target.numbers[job.test].argmax(axis=1) for job, outcome in own]
+    return {"confidence": float(top.mean()), "accuracy": float(np.concatenate(right).mean())}
