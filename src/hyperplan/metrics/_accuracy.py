@@ -123,7 +123,8 @@ def hamming_loss(y_true, y_pred, *, sample_weight=None):
     """
     targets = check_targets(y_true, y_pred, sample_weight)
     if targets.kind != MULTILABEL:
-        return 1 - _weigh(_right_rows(targets), targets.weight, True)
+        total = targets.true.values.shape[0] if targets.weight is None else np.sum(targets.weight)
+        return float((total - _weigh(_right_rows(targets), targets.weight, False)) / total)
     wrong = np.asarray((targets.true != targets.pred).sum(axis=1)).ravel()
     return average(wrong, targets.weight) / targets.true.shape[1]
 

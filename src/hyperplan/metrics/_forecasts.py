@@ -15,7 +15,10 @@ CHUNK = 1 << 16  # rows per task
 
 
 class Forecasts(NamedTuple):
-    """`proba` has one column per class, or (n,) holds that of class 1 of two; `codes` are the true classes."""
+    """`proba` has one column per class, or (n,) holds that of class 1 of two.
+
+    `codes` are the true classes; (n, n_classes) when rows may have several.
+    """
 
     proba: np.ndarray
     codes: np.ndarray
@@ -115,12 +118,12 @@ def _codes_and_classes(y_true, labels):
 
 
 def _codes_of_indicators(y_true, kind):
-    """Indicator matrices with one label in each row are labels too."""
+    """The matrix itself, for indicators of several labels per row."""
     if kind == "multilabel-indicator":
-        matrix = check_array(y_true) != 0
-        if np.all(matrix.sum(axis=1) == 1):
-            return np.argmax(matrix, axis=1), np.arange(matrix.shape[1])
-        raise ValueError("y_true is an indicator matrix with other than one label in a row: pass one label per row")
+        matrix = check_array(y_true).astype(np.float64)
+        return matrix, np.arange(matrix.shape[1])
+    if kind.endswith("multioutput"):
+        raise ValueError(f"Multioutput target data is not supported: y_true is {kind}, pass one label per row")
     raise ValueError(f"y_true is {kind}, but one label per row is needed ({', '.join(SINGLE)})")
 
 
@@ -134,5 +137,7 @@ def warn_of_sums(worst, dtype):
 
 def class_shares(forecasts):
     """Share of the weight of each class: what one would forecast knowing nothing else."""
+    if forecasts.codes.ndim == 2:
+        return np.average(forecasts.codes, axis=0, weights=forecasts.weight)
     sums = np.bincount(forecasts.codes, forecasts.weight, forecasts.n_classes)
     return sums / sums.sum()

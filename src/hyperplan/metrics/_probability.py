@@ -99,17 +99,21 @@ def _sums(forecasts, rows_of):
 
 
 def _log_losses(proba, codes):
+    eps = np.finfo(proba.dtype).eps
+    if codes.ndim == 2:
+        return -np.sum(codes * np.log(np.clip(proba, eps, 1 - eps)), axis=1), np.abs(proba.sum(axis=1) - 1).max()
     if proba.ndim == 1:
         picked, worst = np.where(codes == 1, proba, 1 - proba), 0.0
     else:
         picked = np.empty(codes.shape[0])
         worst = pick_true(proba, codes, picked)
-    eps = np.finfo(proba.dtype).eps
     np.clip(picked, eps, 1 - eps, out=picked)
     return -np.log(picked, out=picked), worst
 
 
 def _brier_terms(proba, codes):
+    if codes.ndim == 2:
+        return np.sum(np.square(codes - proba), axis=1), np.abs(proba.sum(axis=1) - 1).max()
     if proba.ndim == 1:
         return 2 * np.square(proba - (codes == 1), dtype=np.float64), 0.0
     distances = np.empty(codes.shape[0])
@@ -193,9 +197,7 @@ def d2_log_loss_score(y_true, y_proba=None, *, sample_weight=None, labels=None, 
     forecasts = check_forecasts(y_true, y_proba, sample_weight, labels)
     losses, worst = _sums(forecasts, _log_losses)
     warn_of_sums(worst, forecasts.proba.dtype)
-    shares, eps = class_shares(forecasts), np.finfo(np.float64).eps
-    entropy = -np.sum(shares * np.log(np.clip(shares, eps, 1 - eps)))
-    return float(1 - losses / (entropy * _total(forecasts)))
+    return float(1 - losses / _sum_of_shares(forecasts, _log_losses))
 
 
 @checked(y_true=Array, y_proba=Array, sample_weight=ArrayOrNone, pos_label=Label, labels=ArrayOrNone)
@@ -224,9 +226,15 @@ def d2_brier_score(y_true, y_proba, *, sample_weight=None, pos_label=None, label
     forecasts = _two_or_more(y_true, check_proba(y_proba), sample_weight, pos_label, labels)
     score, worst = _sums(forecasts, _brier_terms)
     warn_of_sums(worst, forecasts.proba.dtype)
-    null = 1 - np.sum(class_shares(forecasts) ** 2)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return float(1 - np.float64(score) / (null * _total(forecasts)))
+        return float(1 - score / _sum_of_shares(forecasts, _brier_terms))
+
+
+def _sum_of_shares(forecasts, rows_of):
+    """As `_sums`, had the classes' frequencies been forecast for every row."""
+    shares = class_shares(forecasts)
+    row = shares[1] if forecasts.proba.ndim == 1 else shares
+    return _sums(forecasts, lambda proba, codes: rows_of(np.broadcast_to(row, proba.shape).copy(), codes))[0]
 
 
 def _too_few(y_proba):
