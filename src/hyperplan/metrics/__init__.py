@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hyperplan.metrics._classification_report import classification_report
     from hyperplan.metrics._confusion import confusion_matrix, multilabel_confusion_matrix
     from hyperplan.metrics._contingency import pair_confusion_matrix
+    from hyperplan.metrics._density import coverage_score, mean_negative_log_density
     from hyperplan.metrics._deviances import (
         d2_tweedie_score,
         mean_gamma_deviance,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
         mean_tweedie_deviance,
     )
     from hyperplan.metrics._dispersion import calinski_harabasz_score, davies_bouldin_score
+    from hyperplan.metrics._embedding import elbow, explained_variance_ratio, residual_variance, stress
     from hyperplan.metrics._explained_share import explained_variance_score, r2_score
     from hyperplan.metrics._gain import dcg_score, ndcg_score
     from hyperplan.metrics._hinge import hinge_loss
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
         label_ranking_average_precision_score,
         label_ranking_loss,
     )
+    from hyperplan.metrics._metric_axioms import MetricAxioms, metric_axioms
     from hyperplan.metrics._mutual_information import (
         adjusted_mutual_info_score,
         completeness_score,
@@ -48,6 +51,7 @@ if TYPE_CHECKING:
         normalized_mutual_info_score,
         v_measure_score,
     )
+    from hyperplan.metrics._neighbourhood import continuity, trustworthiness
     from hyperplan.metrics._pinball import d2_absolute_error_score, d2_pinball_score, mean_pinball_loss
     from hyperplan.metrics._precision_recall import (
         f1_score,

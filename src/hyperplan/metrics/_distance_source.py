@@ -13,12 +13,14 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist
 
 from hyperplan._math import distances
+from hyperplan.metrics._arguments import Choice, Is, OneOf
 from hyperplan.metrics._sparse_distances import sparse_filler
 
 BOOLEAN = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 BY_SCIPY = (*BOOLEAN, "braycurtis", "canberra", "correlation", "hamming")
 SPARSE = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan")
 KNOWN = tuple(sorted({*distances.CODES, "cityblock", "l1", "l2", *BY_SCIPY}))
+METRIC = OneOf(Choice(*KNOWN, "precomputed"), Is(callable, "a callable"))
 
 
 class Source(NamedTuple):

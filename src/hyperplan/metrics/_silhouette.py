@@ -12,11 +12,9 @@ from hyperplan._base import FLOATS, check_array, check_random_state
 from hyperplan._base.targets import check_consistent_length, column_or_1d
 from hyperplan._core.parallel import spans, thread_map
 from hyperplan._math.distances import TILE
-from hyperplan.metrics._arguments import Choice, Int, Is, Null, OneOf, checked
-from hyperplan.metrics._distance_source import KNOWN, Source, distance_source
+from hyperplan.metrics._arguments import Int, Null, OneOf, checked
+from hyperplan.metrics._distance_source import METRIC, Source, distance_source
 from hyperplan.metrics._silhouette_kernels import absorb
-
-METRIC = OneOf(Choice(*KNOWN, "precomputed"), Is(callable, "a callable"))
 
 
 def encoded_clusters(labels, n_samples):
