@@ -22,9 +22,9 @@ class Box(NamedTuple):
     bottom: float
 
     def overlaps(self, other: "Box", gap: float = 0.0) -> bool:
-        """True if two boxes are nearer than ``gap`` both ways."""
+        """True if two boxes share a place, or lie side by side with less than ``gap`` between them."""
         across = self.left < other.right + gap and other.left < self.right + gap
-        return across and self.top < other.bottom + gap and other.top < self.bottom + gap
+        return across and self.top < other.bottom and other.top < self.bottom
 
 
 def text_width(text: str, size: float = SIZE) -> float:

@@ -3,7 +3,7 @@
 from hyperplan.report._axes import extent
 from hyperplan.report._charts_bands import dependence_chart, learning_chart
 from hyperplan.report._charts_strips import strip, strip_axis, strip_scale
-from hyperplan.report._wording import Wording, decimals_for
+from hyperplan.report._wording import Wording, brief, decimals_for
 
 IMPORTANT = 20  # columns shown at once; the others fold away
 
@@ -59,8 +59,8 @@ def dependence_view(document: dict, wording: Wording) -> list[dict]:
 
 def _dependence_title(document: dict, wording: Wording, part: dict) -> str:
     if part["target_class"] is not None:
-        return wording.say("dependence.probability", name=part["target_class"])
-    return wording.say("dependence.prediction", target=document["data"]["target"]["name"])
+        return wording.say("dependence.probability", name=brief(part["target_class"], 30))
+    return wording.say("dependence.prediction", target=brief(document["data"]["target"]["name"], 30))
 
 
 def _categories(part: dict, wording: Wording, both) -> dict:
