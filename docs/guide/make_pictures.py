@@ -1,4 +1,4 @@
-"""Draw the pictures of the guide: ``python docs/guide/make_pictures.py [linear trees forests boosting]``.
+"""Draw the pictures of the guide: ``python docs/guide/make_pictures.py [linear trees forests boosting evaluation]``.
 
 Every number comes from a fit of this package with a fixed seed; colours are those of Okabe and Ito, which people with
 any colour vision can tell apart, and lines also differ by style.
@@ -21,7 +21,8 @@ from hyperplan.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from hyperplan.linear_model import Lasso, LassoCV, LinearRegression
+from hyperplan.evaluation import corrected_t_interval, score_models, tied_groups
+from hyperplan.linear_model import Lasso, LassoCV, LinearRegression, RidgeClassifier
 from hyperplan.preprocessing import StandardScaler
 from hyperplan.tree import DecisionTreeClassifier, plot_tree
 
@@ -200,6 +201,59 @@ def boosting():
     return figure
 
 
+def evaluation():
+    """Naive and corrected intervals of four models, and how often either contains the truth."""
+    X, y = load_penguins(target="sex", return_X_y=True)
+    models = {
+        "stump": DecisionTreeClassifier(max_depth=1),
+        "ridge": RidgeClassifier(),
+        "tree": DecisionTreeClassifier(random_state=0),
+        "forest": RandomForestClassifier(n_estimators=50, random_state=0),
+    }
+    scores = score_models(models, X, y, cv=5, n_repeats=5)
+    letters = {name: g.letter for g in tied_groups(scores, scores.test_share, rope=0.01) for name in g.models}
+    figure, (left, right) = panels()
+    for height, (name, values) in enumerate(sorted(scores.table.items(), key=lambda item: item[1].mean())):
+        wide, thin = (corrected_t_interval(values, share) for share in (scores.test_share, 0.0))
+        left.plot([wide.low, wide.high], [height] * 2, "-", color=BLUE, lw=7, alpha=0.35, solid_capstyle="butt")
+        left.plot([thin.low, thin.high], [height] * 2, "-", color=ORANGE, lw=2.5, solid_capstyle="butt")
+        left.plot(wide.value, height, "o", color=INK, ms=6)
+        left.annotate(letters[name], (0.985, height), color=INK, weight="bold", va="center", ha="center")
+    left.set_yticks(range(4), sorted(models, key=lambda name: scores.table[name].mean()))
+    left.set_ylim(-0.6, 4.3)
+    left.set_xlim(0.6, 1.0)
+    left.plot([], [], "-", color=BLUE, lw=7, alpha=0.35, label="corrected 95 % interval")
+    left.plot([], [], "-", color=ORANGE, lw=2.5, label="naive 95 % interval")
+    left.set_xlabel("accuracy, 5 x 5 folds (letters: groups of ties)")
+    dress(left, "Female or male penguin?", "x")
+    left.legend(frameon=False, loc="upper left", fontsize=10)
+
+    levels = np.array([0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99])
+    for share, colour, style, label in ((0.25, BLUE, "-o", "corrected"), (0.0, ORANGE, "--s", "naive")):
+        right.plot(levels, interval_coverage(levels, share), style, color=colour, lw=2, label=label)
+    right.plot([0.5, 1], [0.5, 1], ":", color=INK, label="as promised")
+    right.set_xlabel("level of the interval")
+    right.set_ylabel("share of intervals that contain the truth")
+    right.set_ylim(0, 1.02)
+    dress(right, "What the levels are worth (2000 tables)", "both")
+    right.legend(frameon=False, loc="lower right", fontsize=10)
+    return figure
+
+
+def interval_coverage(levels, share, n_tables=2000):
+    """How often intervals from 10 x 5 folds contain the expected squared error of the mean of 48 normal numbers."""
+    rng = np.random.default_rng(0)
+    truth = 1 + 1 / 48  # noise, and the variance of the mean
+    inside = np.zeros(levels.size)
+    for _ in range(n_tables):
+        y = rng.normal(size=60)
+        folds = np.array([rng.permutation(60).reshape(5, 12) for _ in range(10)]).reshape(50, 12)
+        means = (y.sum() - y[folds].sum(axis=1)) / 48
+        losses = ((y[folds] - means[:, None]) ** 2).mean(axis=1)
+        inside += [truth in corrected_t_interval(losses, share, level=level) for level in levels]
+    return inside / n_tables
+
+
 def spheres(n, seed):
     X = np.random.default_rng(seed).normal(size=(n, 10))
     return X, np.where((X**2).sum(axis=1) > 9.34, 1, -1)
@@ -237,6 +291,6 @@ def write(name, figure):
 
 
 if __name__ == "__main__":
-    pictures = {"linear": linear, "trees": trees, "forests": forests, "boosting": boosting}
+    pictures = {"linear": linear, "trees": trees, "forests": forests, "boosting": boosting, "evaluation": evaluation}
     for chosen in sys.argv[1:] or pictures:
         write(chosen, pictures[chosen]())
