@@ -51,7 +51,14 @@ if TYPE_CHECKING:
         normalized_mutual_info_score,
         v_measure_score,
     )
+    from hyperplan.metrics._named_distances import euclidean_distances, nan_euclidean_distances
     from hyperplan.metrics._neighbourhood import continuity, trustworthiness
+    from hyperplan.metrics._pairwise_distances import (
+        pairwise_distances,
+        pairwise_distances_argmin,
+        pairwise_distances_argmin_min,
+        pairwise_distances_chunked,
+    )
     from hyperplan.metrics._pinball import d2_absolute_error_score, d2_pinball_score, mean_pinball_loss
     from hyperplan.metrics._precision_recall import (
         f1_score,

@@ -14,12 +14,14 @@ from scipy.spatial.distance import cdist
 
 from hyperplan._math import distances
 from hyperplan.metrics._arguments import Choice, Is, OneOf
+from hyperplan.metrics._rare_distances import haversine_filler, nan_euclidean_filler
 from hyperplan.metrics._sparse_distances import sparse_filler
 
 BOOLEAN = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalsneath", "yule")
 BY_SCIPY = (*BOOLEAN, "braycurtis", "canberra", "correlation", "hamming")
+RARE = {"haversine": haversine_filler, "nan_euclidean": nan_euclidean_filler}
 SPARSE = ("cityblock", "cosine", "euclidean", "l1", "l2", "manhattan")
-KNOWN = tuple(sorted({*distances.CODES, "cityblock", "l1", "l2", *BY_SCIPY}))
+KNOWN = tuple(sorted({*distances.CODES, "cityblock", "l1", "l2", *BY_SCIPY, *RARE}))
 METRIC = OneOf(Choice(*KNOWN, "precomputed"), Is(callable, "a callable"))
 
 
@@ -56,6 +58,8 @@ def distance_source(X, metric="euclidean", Y=None, **options) -> Source:
                 f"metric={metric!r} takes no sparse data; make it dense by toarray(), or use one of {SPARSE}"
             )
         fill = sparse_filler(sp.csr_array(X), sp.csr_array(other), distances.ALIASES.get(metric, metric))
+    elif metric in RARE:
+        fill = RARE[metric](X, other)
     elif distances.is_known(metric):
         known = inspect.signature(distances.learn_metric).parameters
         if unknown := sorted(set(options) - set(known)):
