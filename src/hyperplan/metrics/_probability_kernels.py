@@ -1,5 +1,7 @@
 """Rows of probabilities: what they give the true class, and how far they are from it."""
 
+import numpy as np
+
 from hyperplan._core.jit import fast_kernel
 
 
@@ -11,7 +13,7 @@ def pick_true(proba, codes, picked):  # OUT: picked
     for i in range(proba.shape[0]):
         total = 0.0
         for c in range(proba.shape[1]):
-            total += proba[i, c]
+            total += np.float64(proba[i, c])
         worst = max(worst, abs(total - 1.0))
         picked[i] = proba[i, codes[i]]
     return worst
@@ -25,8 +27,9 @@ def squared_distances(proba, codes, distances):  # OUT: distances
     for i in range(proba.shape[0]):
         total, squares, true = 0.0, 0.0, codes[i]
         for c in range(proba.shape[1]):
-            miss = proba[i, c] - (1.0 if c == true else 0.0)
-            total += proba[i, c]
+            p = np.float64(proba[i, c])
+            miss = p - (1.0 if c == true else 0.0)
+            total += p
             squares += miss * miss
         worst = max(worst, abs(total - 1.0))
         distances[i] = squares

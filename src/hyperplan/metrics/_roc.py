@@ -246,7 +246,7 @@ def _area_of_columns(column, y_score, weight, max_fpr):
     if weight is None and (max_fpr is None or max_fpr == 1):
         keys, _ = keys_of(column_or_1d(y_score))
         return exact_area(positive, keys)
-    fpr, tpr, _ = roc_curve(positive, y_score, sample_weight=weight)
+    fpr, tpr, _ = roc_curve(positive, y_score, sample_weight=weight, drop_intermediate=False)
     return auc(fpr, tpr) if max_fpr is None or max_fpr == 1 else _partial_area(fpr, tpr, max_fpr)
 
 
