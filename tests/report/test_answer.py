@@ -28,7 +28,11 @@ def test_simplest_of_the_tied_is_named_with_its_score_and_the_baseline(build):
 
 def test_french_says_the_same(build):
     quality, ties, _ = answer_sentences(build("binary"), "fr")
-    assert "prenez Logistic regression" in quality and "0,862" in quality and "72\u202f%" in quality
+    assert (
+        "prenez le modèle «\u00a0Régression logistique\u00a0»" in quality
+        and "0,862" in quality
+        and "72\u202f%" in quality
+    )
     assert "2 autres" in ties and "le plus simple" in ties
 
 
@@ -55,11 +59,31 @@ def test_a_clear_winner_has_no_ties(build):
     assert "ahead of the other 6 candidates" in ties and "nothing is tied" in ties
 
 
+def test_one_test_split_compares_nothing(build):
+    document = build("binary")
+    for row in document["leaderboard"]:
+        row |= {"group": None, "low": None, "high": None, "difference": None}
+    document["chosen"]["score"] |= {"low": None, "high": None, "method": "one_split"}
+    quality, ties, _ = answer_sentences(document)
+    assert "interval" not in quality and ties.startswith("Only one test split was finished")
+    assert "without an interval" in render_report(document)
+
+
+def test_a_tied_model_that_is_simpler_but_not_near_is_explained(build):
+    document = build("binary")
+    tied = [row for row in document["leaderboard"] if row["group"] == "A"]
+    for row, simplicity in zip(tied, (70, 30, 10)):
+        row |= {"simplicity": simplicity, "is_chosen": simplicity == 30}
+    assert "simplest within one standard error of the best" in answer_sentences(document)[1]
+    for row in tied:
+        row["is_chosen"] = row["is_best"]
+    assert "no simpler one comes within one standard error" in answer_sentences(document)[1]
+
+
 def test_one_tied_candidate_is_singular(build):
     document = build("regression")
-    document["chosen"]["why"] = "best"
     assert answer_sentences(document)[1].startswith("Random forest is statistically tied")
-    assert answer_sentences(document, "fr")[1].startswith("Random forest est statistiquement")
+    assert answer_sentences(document, "fr")[1].startswith("«\u00a0Forêt aléatoire\u00a0» est statistiquement")
 
 
 def test_gravest_findings_come_first_and_notes_do_not_alarm(build):

@@ -2,8 +2,9 @@
 
 import pytest
 
+from hyperplan._texts import area_texts
 from hyperplan.report._findings import finding_texts
-from hyperplan.report._wording import Wording, brief, decimals_for, typeset
+from hyperplan.report._wording import Wording, brief, capital, decimals_for, typeset
 
 ENGLISH, FRENCH = Wording("en"), Wording("fr")
 
@@ -100,6 +101,30 @@ def test_words_nobody_translated_are_shown_as_they_are():
 def test_formats_in_sentences_follow_the_language():
     assert FRENCH.fill("{share:.1%} de {n:,d}", share=0.1234, n=12000.0) == "12,3\u202f% de 12\u202f000"
     assert FRENCH.fill("{x} {y}", x=0.12345, y="1.5") == "0,123 1.5" and ENGLISH.fill("{n}", n=1234) == "1,234"
+
+
+def test_models_and_metrics_have_names_of_the_language():
+    assert (
+        FRENCH.word("model", "Random forest") == "Forêt aléatoire" and ENGLISH.word("metric", "log loss") == "log loss"
+    )
+    assert capital("log loss") == "Log loss" and capital("R²") == "R²"
+
+
+def test_every_candidate_of_the_library_has_a_french_name():
+    from hyperplan.compete._measures import MEASURES
+    from hyperplan.compete._registry import candidates
+
+    known = area_texts("report", "fr")["word"]
+    labels = {c.label for task in ("classification", "regression") for c in candidates(task)}
+    assert labels <= known["model"].keys() and {m.label for m in MEASURES.values()} <= known["metric"].keys()
+
+
+@pytest.mark.parametrize("wording", [ENGLISH, FRENCH])
+def test_a_finding_is_put_into_words_and_notes_have_no_advice(wording):
+    finding = {"code": "D06", "severity": "warning", "columns": [], "values": {"score": 0.9998, "perfect": 1.0}}
+    shown = finding_texts(wording, "diagnosis", finding)
+    assert shown["title"] != "D06" and shown["advice"] and wording.local("0.9998") in shown["message"]
+    assert finding_texts(wording, "diagnosis", finding | {"severity": "info"})["advice"] == ""
 
 
 def test_a_finding_without_a_text_shows_what_it_holds():

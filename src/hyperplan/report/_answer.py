@@ -1,7 +1,8 @@
 """The answer in three sentences: which model and how good, which are tied with it, what to beware of."""
 
-from hyperplan.report._document import check_document, completed
-from hyperplan.report._findings import SEVERITIES, by_severity
+from hyperplan._base.finding import SEVERITIES
+from hyperplan.report._findings import by_severity
+from hyperplan.report._names import readable
 from hyperplan.report._wording import Wording, brief, decimals_for
 
 SHOWN = 2  # findings that the answer names; the others are counted
@@ -22,8 +23,12 @@ def answer_sentences(document: dict, language: str = "en") -> list[str]:
         Which model is chosen and how good it is against the baseline; which models are tied with the best and why this
         one was chosen; what to beware of.
     """
-    check_document(document)
-    document, wording = completed(document), Wording(language)
+    wording = Wording(language)
+    return sentences(readable(document, wording), wording)
+
+
+def sentences(document: dict, wording: Wording) -> list[str]:
+    """The three sentences of a readable document."""
     return [quality_sentence(document, wording), ties_sentence(document, wording), trust_sentence(document, wording)]
 
 
@@ -120,17 +125,24 @@ def ties_sentence(document: dict, wording: Wording) -> str:
     """Which candidates are tied with the best, and why the chosen one was chosen."""
     rows, tied, best, chosen = finished(document), tied_rows(document), best_row(document), chosen_row(document)
     others = [brief(row["label"]) for row in tied if row is not best]
-    values = {"model": brief(chosen["label"]), "best": brief(best["label"]), "tied": wording.listing(others)}
     tests = int(document["protocol"]["folds"] * document["protocol"]["repeats"])
+    values = {"model": brief(chosen["label"]), "best": brief(best["label"]), "tied": wording.listing(others)}
     if len(rows) == 1:
         return wording.say("answer.only", **values)
+    if best["group"] is None:
+        return wording.say("answer.uncompared", **values)
     if not others:
         return wording.count("answer.ahead", len(rows) - 1, **values, tests=tests)
-    if document["chosen"]["why"] != "simplest_tied":
-        return wording.count("answer.tied_best", len(others), **values, tests=tests)
-    if chosen is best:
-        return wording.count("answer.tied_simplest_is_best", len(others), **values, tests=tests)
-    return wording.count("answer.tied_simplest", len(others), **values, tests=tests)
+    kind = "best" if chosen is best else "simplest"
+    if not _is_simplest(chosen, tied):
+        kind += "_near"
+    return wording.count(f"answer.tied_{kind}", len(others), **values, tests=tests)
+
+
+def _is_simplest(chosen: dict, tied: list[dict]) -> bool:
+    """True unless a tied candidate is simpler: one that is tied but not within one standard error of the best."""
+    ranks = [row["simplicity"] for row in tied if row["simplicity"] is not None]
+    return chosen["simplicity"] is None or not ranks or chosen["simplicity"] <= min(ranks)
 
 
 def trust_sentence(document: dict, wording: Wording) -> str:

@@ -2,7 +2,7 @@
 
 from hyperplan.report._axes import draw_frame, extent
 from hyperplan.report._svg import Canvas
-from hyperplan.report._wording import Wording
+from hyperplan.report._wording import Wording, capital
 
 
 def dependence_chart(key: str, wording: Wording, part: dict, y_range, y_title: str) -> str:
@@ -25,7 +25,7 @@ def learning_chart(wording: Wording, curve: dict, metric: str) -> str:
     top = max(curve["sizes"])
     span = (0.0, top * 1.02)
     frame = draw_frame(
-        canvas, wording, span, extent(*(curve[name] for name in names)), wording.say("learning.rows"), metric
+        canvas, wording, span, extent(*(curve[name] for name in names)), wording.say("learning.rows"), capital(metric)
     )
     for colour, part in (("c0", "validation"), ("c1", "train")):
         _draw_line(canvas, frame, colour, curve["sizes"], *(curve[f"{part}{end}"] for end in ("", "_low", "_high")))

@@ -7,6 +7,8 @@ dictionary its keys.  A key that ends in ``?`` may be missing or null.  ``docs/r
 import math
 from collections.abc import Iterator
 
+from hyperplan._base.finding import SEVERITIES
+
 SCHEMA = "hyperplan/report/1"
 
 COLUMN = {
@@ -189,8 +191,8 @@ CHOICES = {
     "task": ("classification", "regression"),
     "leaderboard[].status": ("ok", "failed", "skipped"),
     "chosen.why": ("simplest_tied", "best", "only"),
-    "audit[].severity": ("error", "warning", "info"),
-    "diagnosis[].severity": ("error", "warning", "info"),
+    "audit[].severity": SEVERITIES,
+    "diagnosis[].severity": SEVERITIES,
     "partial_dependence[].kind": ("number", "category"),
 }
 

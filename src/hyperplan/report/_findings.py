@@ -1,22 +1,23 @@
 """Findings of the audit and the diagnosis as sentences: their texts stand in ``_texts/<language>/<area>.toml``."""
 
+from hyperplan._base.finding import SEVERITIES
 from hyperplan._texts import area_texts
 from hyperplan.report._wording import Wording, brief
-
-SEVERITIES = ("error", "warning", "info")
 
 
 def finding_texts(wording: Wording, area: str, finding: dict) -> dict:
     """``title``, ``message`` and ``advice`` of a finding, with its code, severity and columns.
 
-    A document may come from a later version whose codes have no text here: such a finding shows what it holds.
+    A note asks for nothing, so it has no advice.  A document may come from a later version whose codes have no text
+    here: such a finding shows what it holds.
     """
     columns = wording.listing((wording.quote(brief(name)) for name in finding["columns"]), at_most=8)
     values = {**finding["values"], "columns": columns}
     shown = {"area": area, "code": finding["code"], "severity": finding["severity"], "columns": finding["columns"]}
     try:
         patterns = area_texts(area, wording.language)[finding["code"]]
-        return shown | {part: wording.fill(patterns[part], **values) for part in ("title", "message", "advice")}
+        texts = {part: wording.fill(patterns[part], **values) for part in ("title", "message", "advice")}
+        return shown | texts | ({"advice": ""} if finding["severity"] == "info" else {})
     except (KeyError, FileNotFoundError):
         held = "; ".join(f"{name} = {value}" for name, value in finding["values"].items())
         return shown | {"title": finding["code"], "message": " · ".join(filter(None, (columns, held))), "advice": ""}

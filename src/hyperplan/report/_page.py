@@ -5,14 +5,14 @@ import os
 import tempfile
 from pathlib import Path
 
-from hyperplan.report._answer import answer_sentences, tied_rows
-from hyperplan.report._document import check_document, completed
+from hyperplan.report._answer import sentences, tied_rows
 from hyperplan.report._findings import by_severity
+from hyperplan.report._names import readable
 from hyperplan.report._views_data import created, data_view, protocol_view
 from hyperplan.report._views_insight import bias_variance_view, dependence_view, importances_view, learning_view
 from hyperplan.report._views_models import certificates_view, chosen_view, leaderboard_view, ties_view
 from hyperplan.report._views_quality import classification_view, regression_view
-from hyperplan.report._wording import Wording, brief
+from hyperplan.report._wording import Wording, brief, capital
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -62,10 +62,9 @@ def render_report(document: dict, language: str = "en") -> str:
     str
         The page: styles, charts and a little script inside it, nothing outside.
     """
-    check_document(document)
-    sentences = answer_sentences(document, language)
-    wording, document = Wording(language), completed(document)
-    views = _views(document, wording) | {"sentences": sentences}
+    wording = Wording(language)
+    document = readable(document, wording)
+    views = _views(document, wording) | {"sentences": sentences(document, wording)}
     return (
         _environment()
         .get_template("report.html")
@@ -124,5 +123,5 @@ def _environment():
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["brief"] = brief
+    environment.filters |= {"brief": brief, "capital": capital}
     return environment

@@ -38,6 +38,11 @@ def brief(name: str, most: int = 60) -> str:
     return name if len(name) <= most else f"{name[: most - tail - 1].rstrip()}…{name[-tail:].lstrip()}"
 
 
+def capital(name: str) -> str:
+    """A name as a heading has it."""
+    return name[:1].upper() + name[1:]
+
+
 class Wording:
     """Sentences and numbers of one language."""
 
