@@ -6,6 +6,7 @@ from hyperplan._core.lazy import lazy_names
 
 if TYPE_CHECKING:
     from hyperplan.evaluation._adjust import adjust_p_values
+    from hyperplan.evaluation._advice import advice
     from hyperplan.evaluation._bayesian_correlated_t import Posterior, bayesian_correlated_t
     from hyperplan.evaluation._bias_variance import BiasVariance, bias_variance
     from hyperplan.evaluation._binomial_interval import binomial_interval
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from hyperplan.evaluation._corrected_t import corrected_standard_error, corrected_t_interval, corrected_t_test
     from hyperplan.evaluation._curve import Curve
     from hyperplan.evaluation._delong import DeLong, delong, delong_interval
+    from hyperplan.evaluation._diagnose import Diagnosis, diagnose
     from hyperplan.evaluation._five_by_two import FiveByTwo, five_by_two, five_by_two_test
     from hyperplan.evaluation._interval import Interval
     from hyperplan.evaluation._learning_curve import learning_curve

@@ -7,6 +7,8 @@ copy of the estimator, so that advice can be tried before it is given.
 
 from typing import NamedTuple
 
+import numpy as np
+
 from hyperplan._base import clone
 
 PROBLEMS = ("underfit", "overfit", "unstable", "local_detail", "global_view", "outliers", "separate_groups")
@@ -32,21 +34,23 @@ class Move(NamedTuple):
 
     def changed(self, value, strength=1):
         """The new value, or None if the parameter cannot go that way."""
-        if isinstance(value, bool) or (isinstance(value, str) and value not in self.words):
+        if isinstance(value, bool | tuple | list):
             return None
-        if value in self.words and not isinstance(value, float | int):
-            return self.words[value]
-        power = min(strength, self.strongest)
-        if value is None or (value == 0 and self.up):
-            if self.unset is None or (value is None and self.up):
+        if value is None or isinstance(value, str):
+            if value in self.words:
+                return self.words[value]
+            if self.up or self.unset is None or value is not None:
                 return None
-            value, power = self.unset, power - 1
-            moved = float(value) * (self.factor**power if self.up else self.factor**-power)
+        power = min(strength, self.strongest)
+        if value is None or (value == 0 and self.up and self.unset is not None):
+            start, power = self.unset, power - 1  # the first move sets it
         else:
-            moved = float(value) * (self.factor**power if self.up else self.factor**-power)
+            start = value
+        moved = float(start) * self.factor ** (power if self.up else -power)
+        if isinstance(start, int):
+            return None if (moved := round(max(moved, self.least))) == value else moved
         moved = min(max(moved, self.least), self.most)
-        moved = round(moved) if isinstance(value, int) else moved
-        return None if moved == value and power else moved
+        return None if moved == value else moved
 
 
 class Family(NamedTuple):
@@ -266,11 +270,8 @@ def advice(model, problem: str) -> list[str]:
         raise ValueError(f"problem must be one of {', '.join(map(repr, PROBLEMS))}; got {problem!r}")
     core = core_of(model)
     values = core.estimator.get_params(deep=False) if hasattr(core.estimator, "get_params") else vars(core.estimator)
-    said = [
-        _say(move, values[move.parameter], core.prefix)
-        for move in core.family.moves.get(problem, ())
-        if _can(move, values)
-    ]
+    moves = [move for move in core.family.moves.get(problem, ()) if _can(move, values)]
+    said = [_say(move, values[move.parameter], core.prefix) for move in moves]
     return said + [f"→ {name}" for name in core.family.instead.get(problem, ())]
 
 
@@ -283,34 +284,36 @@ def _can(move, values):
 
 
 def _say(move, value, prefix):
-    shown = f"{value:g}" if isinstance(value, float) else value
-    return f"{'↑' if move.up else '↓'} {prefix}{move.parameter} ({shown})"
+    return f"{'↑' if move.up else '↓'} {prefix}{move.parameter} ({_shown(value)})"
 
 
-def trials(model, problem: str) -> list:
-    """Copies of the model with all moves against a problem made together, moderately and strongly; [] if none can be."""
+def _shown(value):
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def trials(model, problem: str) -> dict:
+    """{label: copy of the model} with all moves against a problem made together, moderately and strongly."""
     core = core_of(model)
     if core.searched or not hasattr(core.estimator, "get_params"):
-        return []
-    values, found = core.estimator.get_params(deep=False), []
+        return {}
+    values, found = core.estimator.get_params(deep=False), {}
     for strength in STRENGTHS:
         changes = {}
         for move in core.family.moves.get(problem, ()):
             new = move.changed(values[move.parameter], strength) if move.tried and move.parameter in values else None
             if new is not None:
                 changes[f"{core.prefix}{move.parameter}"] = new
-        if changes and changes not in [made for made, _ in found]:
-            found.append((changes, clone(model).set_params(**changes)))
-    return [copy for _, copy in found] + _replacements(model, core, problem)
+        if changes:
+            label = ", ".join(f"{name}={_shown(new)}" for name, new in changes.items())
+            found[label] = clone(model).set_params(**changes)
+    return found | _replacements(model, core, problem)
 
 
 def _replacements(model, core, problem):
     """Least squares have nothing to move: a penalty chosen by cross-validation in their place."""
     if type(core.estimator).__name__ != "LinearRegression" or problem != "overfit":
-        return []
-    import numpy as np
-
+        return {}
     from hyperplan.linear_model import RidgeCV
 
     ridge = RidgeCV(alphas=np.logspace(-3, 4, 15))
-    return [clone(model).set_params(**{core.prefix.removesuffix("__"): ridge}) if core.prefix else ridge]
+    return {"RidgeCV": clone(model).set_params(**{core.prefix.removesuffix("__"): ridge}) if core.prefix else ridge}

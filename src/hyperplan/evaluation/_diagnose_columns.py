@@ -21,7 +21,7 @@ class Columns:
     """A table by columns: numbers as float64, all else as codes of its different values (missing: NaN or -1)."""
 
     def __init__(self, X):
-        self.names = [str(name) for name in column_names(X)]
+        self.names = [str(name) if hasattr(X, "columns") else f"x{name}" for name in column_names(X)]
         self._X = X.tocsc() if sp.issparse(X) else X
         self._known: dict = {}
 
@@ -67,7 +67,7 @@ def column_scores(columns, y, splits, scorer, *, classify, n_jobs) -> dict:
         max_depth=PROBE_DEPTH, min_samples_leaf=PROBE_LEAF, random_state=0
     )
     y = np.asarray(y)
-    numeric = np.unique(y, return_inverse=True)[1].astype(np.float64) if classify else y.astype(np.float64)
+    numeric = np.unique(y, return_inverse=True)[1] if classify else y.reshape(len(y), -1).mean(axis=1)
 
     def score(task):
         j, (train, test) = task

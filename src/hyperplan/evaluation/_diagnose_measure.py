@@ -1,4 +1,4 @@
-"""What a diagnosis looks at: a model, stiffer and more flexible copies, a reference and a baseline on the same splits."""
+"""What a diagnosis looks at: a model beside simpler and more flexible copies, a reference and a baseline."""
 
 import warnings
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from hyperplan.evaluation._tables import as_table, rows_of
 from hyperplan.metrics import check_scoring
 
 FEW_ROWS = 1000  # below that a forest is the better reference, above it boosting
+MOST_ENTRIES = 10**8  # of a table for the reference, which is made dense
 PARTS = {"half": 2, "quarter": 4}  # shares of the training rows for the learning curve
 
 
@@ -50,6 +51,8 @@ class Measurements(NamedTuple):
     scores : dict of name -> array of shape (n_splits,)
         Validation scores of "model", "train" (the model on its training rows), "baseline", "reference", "half" and
         "quarter" (learning curve), "simpler 1", "flexible 1", ...; what could not be fitted is not there.
+    labels : dict of name -> str
+        What was changed in the copies; the class of the reference.
     columns : dict of name -> mean score of that column alone
     variance, error : float
         Mean variance between answers of models fitted to different rows, and the mean squared error of the answers
@@ -65,6 +68,7 @@ class Measurements(NamedTuple):
     """
 
     scores: dict
+    labels: dict
     columns: dict
     variance: float
     error: float
@@ -85,7 +89,8 @@ def measure(
     splits = make_splits(model, X, y, cv, n_repeats, groups, random_state)
     scorer = check_scoring(model, scoring)
     columns, target = Columns(X), _Target(y, classify)
-    jobs = _jobs(model, X, y, columns, splits, classify, try_advice)
+    contenders, labels = _contenders(model, X, columns, classify, try_advice)
+    jobs = _jobs(contenders, y, splits, classify)
 
     def work(job):
         try:
@@ -104,6 +109,7 @@ def measure(
     scores["train"] = np.array([outcome.train for _, outcome in own])
     return Measurements(
         scores=scores,
+        labels=labels,
         columns={columns.names[j]: float(values.mean()) for j, values in alone.items()},
         **_spread(own, target),
         **_confidence(own, target),
@@ -131,19 +137,28 @@ def _first_round(splits):
     return len(splits)
 
 
-def _jobs(model, X, y, columns, splits, classify, try_advice):
+def _contenders(model, X, columns, classify, try_advice):
+    """{name: (model, table)} and {name: label}."""
     from hyperplan._base import DummyClassifier, DummyRegressor
 
-    baseline = DummyClassifier(strategy="prior") if classify else DummyRegressor()
-    contenders = {"model": (model, X), "baseline": (baseline, X)}
+    contenders = {"model": (model, X)}
+    contenders["baseline"] = DummyClassifier(strategy="prior") if classify else DummyRegressor(), X
+    labels = {}
     if try_advice:
         for kind, problem in (("simpler", "overfit"), ("flexible", "underfit")):
-            contenders |= {f"{kind} {i + 1}": (copy, X) for i, copy in enumerate(trials(model, problem))}
-        contenders["reference"] = (_reference(len(y), classify), columns.matrix())
+            for i, (label, copy) in enumerate(trials(model, problem).items()):
+                contenders[f"{kind} {i + 1}"], labels[f"{kind} {i + 1}"] = (copy, X), label
+        if X.shape[0] * X.shape[1] <= MOST_ENTRIES:
+            reference = _reference(X.shape[0], classify)
+            contenders["reference"], labels["reference"] = (reference, columns.matrix()), type(reference).__name__
+    return contenders, labels
+
+
+def _jobs(contenders, y, splits, classify):
     jobs = [Job(name, *pair, *split) for name, pair in contenders.items() for split in splits]
     strata = np.unique(np.asarray(y), return_inverse=True)[1] if classify else np.zeros(len(y), dtype=np.intp)
     for name, share in PARTS.items():
-        jobs += [Job(name, model, X, _part(train, strata, share), test) for train, test in splits]
+        jobs += [Job(name, *contenders["model"], _part(train, strata, share), test) for train, test in splits]
     return jobs
 
 

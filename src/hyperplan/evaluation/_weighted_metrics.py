@@ -15,6 +15,8 @@ import inspect
 
 import numpy as np
 
+from hyperplan.evaluation._order_kernels import average_precisions, roc_areas
+
 EXACT_MODULES = ("hyperplan.metrics", "sklearn.metrics")
 MAX_CLASSES = 12  # of a confusion matrix kept as columns
 
@@ -124,7 +126,7 @@ def _log_loss(y, p):
 
 
 def _of_confusion(y, p, finish):
-    if p.ndim != 1 or (y.dtype.kind in "US") != (p.dtype.kind in "US"):
+    if p.ndim != 1 or (y.dtype.kind in "USTO") != (p.dtype.kind in "USTO"):  # words beside numbers
         return None
     labels = np.unique(np.concatenate([np.unique(y), np.unique(p)]))
     if labels.size > MAX_CLASSES:
@@ -184,46 +186,29 @@ def _positive(y):
     return (y == 1).astype(np.float64) if labels <= {0, 1} or labels <= {-1, 1} else None
 
 
-def _of_order(y, p, finish):
-    """Evaluate ``finish(positive, negative)``: weights of the two classes per distinct score, ascending."""
+def _of_order(y, p, kernel):
+    """Evaluate a kernel that walks along the sorted scores; the larger label is the positive one."""
     labels = np.unique(y)
     if labels.size != 2 or not _numbers(p):
         return None
     order = np.argsort(p, kind="stable")
-    is_positive = (y == labels[1])[order].astype(np.float64)
-    starts = np.flatnonzero(np.r_[True, np.diff(p[order]) != 0])
+    positive = (y == labels[1])[order].astype(np.float64)
+    starts = np.r_[True, np.diff(p[order]) != 0]
 
     def evaluate(weights):
-        weights = weights[:, order]
-        positive = weights * is_positive
-        weights -= positive
-        if starts.size < order.size:
-            positive = np.add.reduceat(positive, starts, axis=1)
-            weights = np.add.reduceat(weights, starts, axis=1)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return finish(positive, weights)
+        values = np.empty(weights.shape[0])
+        kernel(np.ascontiguousarray(weights, dtype=np.float64), order, positive, starts, values)
+        return values
 
     return evaluate
 
 
 def _roc_auc(y, p):
-    def finish(positive, negative):
-        below = np.cumsum(negative, axis=1)
-        total = below[:, -1] * positive.sum(axis=1)
-        below -= negative / 2  # half of the ties
-        return np.einsum("ij,ij->i", positive, below) / total
-
-    return _of_order(y, p, finish)
+    return _of_order(y, p, roc_areas)
 
 
 def _average_precision(y, p):
-    def finish(positive, negative):
-        found = np.cumsum(positive[:, ::-1], axis=1)  # from the highest score down
-        flagged = found + np.cumsum(negative[:, ::-1], axis=1)
-        precision = np.divide(found, flagged, out=np.zeros_like(found), where=flagged > 0)
-        return np.einsum("ij,ij->i", positive[:, ::-1], precision) / found[:, -1]
-
-    return _of_order(y, p, finish) if _positive(y) is not None else None
+    return _of_order(y, p, average_precisions) if _positive(y) is not None else None
 
 
 QUICK = {

@@ -1,0 +1,211 @@
+"""The numbered checks of a diagnosis: measurements in, findings out.
+
+"Better" means that the corrected t-test over the splits says so (one-sided, 5 % divided by the number of rivals tried)
+and that the difference is at least 1 % of the way from the baseline to a perfect score.
+"""
+
+import numpy as np
+
+from hyperplan._base.finding import Finding
+from hyperplan.evaluation._advice import advice, core_of
+from hyperplan.evaluation._corrected_t import corrected_t_interval, corrected_t_test
+
+ALPHA = 0.05
+WORTH = 0.01  # share of the way from baseline to perfect below which a difference does not matter
+WIDE_GAP = 0.3  # share of what the model seems to have learned that does not carry over to new rows
+UNSTEADY = 0.2  # share of the squared error that an average over many samples would remove
+ALONE = 0.98  # share of the way to perfect that one column may not go alone
+PERFECT = 0.995  # share of the way to perfect that is too good to be true
+VAGUE = 0.5  # half of the interval, as a share of the gain over the baseline
+MISJUDGED, SURE = 0.03, 3.0  # mean probability against share of hits: difference that matters, standard errors
+NOTHING = "-"  # where no move is known
+
+
+class Case:
+    """Measurements of one model with what the checks derive from them."""
+
+    def __init__(self, model, found, level=0.95):
+        self.model, self.found, self.level = model, found, level
+        self.family = core_of(model).family
+        self.score, self.train = (float(found.scores[name].mean()) for name in ("model", "train"))
+        self.baseline = float(found.scores["baseline"].mean()) if "baseline" in found.scores else np.nan
+        self.reach = found.perfect - self.baseline  # NaN when either end is not known
+        self.worth = WORTH * self.reach if self.reach > 0 else 0.0
+
+    def interval(self, values):
+        """Corrected interval of a mean over the splits."""
+        return corrected_t_interval(values, self.found.test_share, level=self.level)
+
+    def gain(self, name):
+        """How much better something scores than the model, split by split."""
+        return self.found.scores[name] - self.found.scores["model"]
+
+    def rival(self, *kinds):
+        """(name, mean gain) of the best rival of some kinds if it is better than the model, else None."""
+        names = [name for name in self.found.labels if name.split()[0] in kinds and name in self.found.scores]
+        gains = {name: self.gain(name) for name in names}
+        proven = [name for name in names if self._is_better(gains[name], len(names))]
+        best = max(proven, key=lambda name: gains[name].mean(), default=None)
+        return None if best is None else (best, float(gains[best].mean()))
+
+    def _is_better(self, gains, n_rivals):
+        mean = float(gains.mean())
+        return mean > self.worth and corrected_t_test(gains, self.found.test_share)[1] / 2 < ALPHA / n_rivals
+
+    def skill(self, score):
+        """Share of the way from baseline to perfect; NaN if that is not known."""
+        return (score - self.baseline) / self.reach if self.reach > 0 else np.nan
+
+    def moves(self, problem):
+        """Advice as one string."""
+        return ", ".join(advice(self.model, problem)) or NOTHING
+
+    @property
+    def gap(self):
+        """Training minus validation score, split by split."""
+        return self.found.scores["train"] - self.found.scores["model"]
+
+    @property
+    def gap_share(self):
+        """The gap as a share of what the training score is above the baseline."""
+        learned = self.train - self.baseline
+        return float(self.gap.mean()) / learned if learned > 0 else 0.0
+
+
+def check_all(case) -> list[Finding]:
+    """Findings of all checks, in the order of their numbers."""
+    found = [
+        against_baseline(case),
+        *fit_of(case),
+        instability(case),
+        lone_columns(case),
+        perfection(case),
+        gap(case),
+        vagueness(case),
+        learning_curve(case),
+        convergence(case),
+        calibration(case),
+    ]
+    findings = [finding for finding in found if finding is not None]
+    if not any(finding.severity != "info" for finding in findings):
+        findings.append(Finding("D13", "info", (), {"score": case.score}))
+    return sorted(findings, key=lambda finding: finding.code)
+
+
+def against_baseline(case):
+    """D01: the score with its interval, and whether it beats an answer that ignores the columns."""
+    if np.isnan(case.baseline):
+        return None
+    own, gain = case.interval(case.found.scores["model"]), case.interval(-case.gain("baseline"))
+    values = {"score": own.value, "low": own.low, "high": own.high, "level": 100 * case.level}
+    values |= {"baseline": case.baseline, "gain": gain.value, "gain_low": gain.low, "gain_high": gain.high}
+    return Finding("D01", "info" if gain.low > 0 else "warning", (), values)
+
+
+def fit_of(case) -> list:
+    """D02, D03, D10: too stiff, too flexible, or beaten by another kind of model."""
+    simpler, flexible, other = case.rival("simpler"), case.rival("flexible"), case.rival("reference")
+    gap_is_real = case.interval(case.gap).low > 0
+    tried_simpler = any(name.startswith("simpler") and name in case.found.scores for name in case.found.labels)
+    if simpler and gap_is_real and (not flexible or simpler[1] >= flexible[1]):
+        return [_fit_finding(case, "D03", "overfit", simpler)]
+    if flexible:
+        return [_fit_finding(case, "D02", "underfit", flexible)]
+    if not other:
+        return []
+    if not gap_is_real or case.gap_share < WIDE_GAP:
+        return [_fit_finding(case, "D02", "underfit", other)]
+    if not case.family.memorises and not tried_simpler:
+        return [_fit_finding(case, "D03", "overfit", other)]
+    return [_fit_finding(case, "D10", "underfit", other, severity="info")]
+
+
+def _fit_finding(case, code, problem, rival, severity="warning"):
+    name, gain = rival
+    values = {"train": case.train, "validation": case.score, "rival": case.found.labels[name]}
+    values |= {"rival_score": case.score + gain, "gain": gain, "moves": case.moves(problem)}
+    return Finding(code, severity, (), values)
+
+
+def instability(case):
+    """D04: how much of the squared error comes from the accident of which rows were drawn."""
+    share = case.found.variance / case.found.error if case.found.error > 0 else 0.0
+    if not share >= UNSTEADY:
+        return None
+    values = {"share": 100 * share, "variance": case.found.variance, "error": case.found.error}
+    return Finding("D04", "warning", (), {**values, "moves": case.moves("unstable")})
+
+
+def lone_columns(case):
+    """D05: columns that predict (nearly) everything by themselves."""
+    skills = {name: case.skill(score) for name, score in case.found.columns.items()}
+    columns = sorted((name for name, skill in skills.items() if skill >= ALONE), key=lambda name: -skills[name])
+    if not columns:
+        return None
+    values = {"n": len(columns), "best": columns[0], "best_score": case.found.columns[columns[0]], "score": case.score}
+    return Finding("D05", "error", tuple(columns), {**values, "share": 100 * skills[columns[0]]})
+
+
+def perfection(case):
+    """D06: a score that is too good to be true."""
+    skill = case.skill(case.score)
+    if not skill >= PERFECT:
+        return None
+    return Finding("D06", "warning", (), {"score": case.score, "perfect": case.found.perfect})
+
+
+def gap(case):
+    """D07: training against validation score."""
+    between = case.interval(case.gap)
+    values = {"train": case.train, "validation": case.score, "gap": between.value}
+    values |= {"gap_low": between.low, "gap_high": between.high}
+    return Finding("D07", "info", (), values)
+
+
+def vagueness(case):
+    """D08: an interval too wide to say how good the model is."""
+    own = case.interval(case.found.scores["model"])
+    half, gain = (own.high - own.low) / 2, case.score - case.baseline
+    if not half > VAGUE * abs(gain):
+        return None
+    folds = case.found.scores["model"]
+    values = {"low": own.low, "high": own.high, "level": 100 * case.level}
+    values |= {"worst": float(folds.min()), "best": float(folds.max()), "n": folds.size}
+    return Finding("D08", "info", (), values)
+
+
+def learning_curve(case):
+    """D09: whether the last doubling of the rows still helped."""
+    if "half" not in case.found.scores:
+        return None
+    last = case.interval(-case.gain("half"))
+    if last.low <= 0 or last.value <= case.worth:
+        return None
+    half = float(case.found.scores["half"].mean())
+    quarter = float(case.found.scores["quarter"].mean()) if "quarter" in case.found.scores else half
+    values = {"quarter": quarter, "half": half, "full": case.score}
+    return Finding("D09", "info", (), {**values, "gain": last.value, "gain_low": last.low, "gain_high": last.high})
+
+
+def convergence(case):
+    """D11: fits that ended before they reached their goal."""
+    told = [ending for ending in case.found.endings if "holds" in ending]
+    open_ended = [ending for ending in told if not ending["holds"]]
+    if not open_ended:
+        return None
+    worst = max(open_ended, key=lambda ending: ending["value"])
+    values = {"failed": len(open_ended), "fits": len(told)}
+    values |= {name: f"{worst[name]:.3g}" for name in ("value", "bound")}  # as text, because it may be infinite
+    return Finding("D11", "warning", (), values)
+
+
+def calibration(case):
+    """D12: probabilities that promise more or less than they keep."""
+    sure, right = case.found.confidence, case.found.accuracy
+    if np.isnan(sure):
+        return None
+    error = np.sqrt(max(right * (1 - right), sure * (1 - sure)) / case.found.n_rows)
+    if abs(sure - right) <= max(MISJUDGED, SURE * error):
+        return None
+    values = {"confidence": 100 * sure, "accuracy": 100 * right, "difference": 100 * (sure - right)}
+    return Finding("D12", "warning", (), values)
