@@ -12,7 +12,9 @@ from hyperplan._solvers import _linear_svm_kernels as kernels
 from hyperplan._solvers import _linear_svm_l1_kernels as l1
 from hyperplan._solvers import _linear_svm_small_kernels as small
 from hyperplan._solvers.linear_svm_design import BLOCK_VALUES, PANEL_ROWS, Design
-from hyperplan._solvers.linear_svm_dual import coordinate_descent, dual_band, pair_gap
+from hyperplan._solvers.linear_svm_dual import coordinate_descent, pair_gap, row_table
+from hyperplan._solvers.linear_svm_elastic import elastic_newton
+from hyperplan._solvers.linear_svm_free import FIRST_EPOCH, JointSteps
 from hyperplan._solvers.linear_svm_gram import GRAM_ROWS, gram_descent, inner_products
 from hyperplan._solvers.linear_svm_interior import interior_point
 from hyperplan._solvers.linear_svm_l1 import l1_newton
@@ -115,11 +117,12 @@ def test_dual_epoch_increases_the_dual(sparse, power):
     low, high, cost = band
     rows = compressed(sp.csr_array(X)) if sparse else X
     epoch = dual.csr_band_epoch if sparse else dual.dense_band_epoch
-    pull, weights, order = np.zeros(120), np.zeros(6), np.arange(120)
-    norms = (X**2).sum(axis=1) + 1.0
+    weights, order = np.zeros(6), np.arange(120, dtype=np.uint32)
+    table = row_table((X**2).sum(axis=1) + 1.0, band, power)
+    pull = table[:, dual.PULL]
     state, value = kernel_state(3), -np.inf
     for _ in range(5):
-        n_active, _ = epoch(rows, 1.0, dual_band(band, power), norms, order, 120, np.inf, state, pull, weights)
+        n_active, _ = epoch(rows, 1.0, order, 120, np.inf, state, table, weights)
         ends = np.where(pull > 0, low, np.where(pull < 0, high, 0.0))
         ridge = 0.0 if power == 1 else (pull**2 / (4 * cost)).sum()
         new = pull @ ends - 0.5 * weights @ weights - ridge
@@ -153,14 +156,73 @@ def test_gram_descent_agrees_with_coordinate_descent(power, sparse):
     assert exact.primal <= slow.primal * (1 + 1e-11)
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("two_ends", [False, True])
+def test_coordinate_descent_gives_up_in_time(sparse, two_ends):
+    X, (low, high, cost) = small_problem(200, 8, 1, two_ends)
+    design = Design(sp.csr_array(X) if sparse else X, 1.0)
+    options = {"power": 1, "target_gap": 1e-5, "max_iter": 1000, "seed": 0}
+    hard = coordinate_descent(design, (low, high, 1e4 * cost), patience=50, **options)
+    assert hard.status is Status.STALLED and hard.n_iter <= 50
+    easy = coordinate_descent(design, (low, high, 1e-4 * cost), patience=50, **options)
+    assert easy.status is Status.CONVERGED and easy.gap <= 1e-5 * easy.primal
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("width", [0.0, 0.3])
+def test_joint_steps_never_lower_the_dual(power, width):
+    X, (_, _, cost) = small_problem(80, 60, power, True)
+    rng = np.random.default_rng(1)
+    design, y = Design(sp.csr_array(X), 1.0), rng.standard_normal(80)
+    band = (y - width, y + width, cost)
+    ridge = np.zeros(80) if power == 1 else 0.5 / cost
+    pull = rng.uniform(-1.0, 1.0, 80) * cost * (rng.random(80) < 0.6)
+    gains = []
+    for _ in range(4):
+        weights, steps = design.combine(pull), JointSteps(design, band, ridge)
+        before = 0.5 * weights @ weights + 0.5 * pull @ (ridge * pull) - np.where(pull > 0, band[0], band[1]) @ pull
+        assert steps.may_gain(FIRST_EPOCH, pull) and not steps.may_gain(FIRST_EPOCH - 1, pull)
+        weights, scores = steps.move(FIRST_EPOCH, weights, design.scores(weights), pull)
+        np.testing.assert_allclose(weights, design.combine(pull), atol=1e-9)  # sums of a hundred terms
+        np.testing.assert_allclose(scores, design.scores(weights), atol=1e-9)
+        after = 0.5 * weights @ weights + 0.5 * pull @ (ridge * pull) - np.where(pull > 0, band[0], band[1]) @ pull
+        gains.append(before - after)
+        assert power == 2 or (np.abs(pull) <= cost).all()
+    assert min(gains) >= -1e-10 and max(gains) > 0.0
+
+
+@pytest.mark.parametrize("n, d", [(1, 1), (2, 1), (PANEL_ROWS + 1, 3), (3 * PANEL_ROWS + 7, 20)])
+@pytest.mark.parametrize("two_ends", [False, True])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_elastic_newton_like_the_interior_point(n, d, two_ends, sparse):
+    X, band = small_problem(n, d, 1, two_ends)
+    design = Design(sp.csr_array(X) if sparse else X, 1.5)
+    found = elastic_newton(design, band, target_gap=1e-10, max_iter=200)
+    other = interior_point(design, band, target_gap=1e-10, max_iter=200)
+    assert found.status is Status.CONVERGED and found.gap <= 1e-10 * found.primal
+    # strongly convex: the distance of the weights is at most sqrt(2 gap)
+    assert np.linalg.norm(found.weights - other.weights) <= 2 * np.sqrt(2 * (found.gap + max(other.gap, 0.0))) + 1e-9
+    residual = found.weights - design.combine(found.pull)
+    objective, gap = pair_gap(
+        0.5 * residual @ residual,
+        0.5 * found.weights @ found.weights,
+        design.scores(found.weights),
+        found.pull,
+        band,
+        1,
+    )
+    assert objective == pytest.approx(found.primal) and gap == pytest.approx(found.gap, abs=1e-10 * objective)
+
+
 @pytest.mark.parametrize("n", [0, 1, 2, 120])
 def test_partition_puts_the_rows_that_matter_first(n):
     _, band, rng = problem(max(n, 1))
     low, high, cost = (values[:n] for values in band)
-    scores, pull, norms = rng.standard_normal(n), np.zeros(n), (rng.random(n) < 0.8).astype(float)
-    order = rng.permutation(n)
-    parts = (low, high, cost, np.zeros(n))
-    count = dual.band_partition(scores, pull, parts, norms, 0.3, order)
+    scores, norms = rng.standard_normal(n), (rng.random(n) < 0.8).astype(float)
+    order = rng.permutation(n).astype(np.uint32)
+    table = row_table(norms, (low, high, cost), 1)
+    table[:, dual.PULL] = 0.0  # rows without any value would start at their bound
+    count = dual.band_partition(scores, table, 0.3, order)
     matters = (np.maximum(low - scores, scores - high) >= -0.3) & (norms > 0)
     np.testing.assert_array_equal(np.sort(order[:count]), np.flatnonzero(matters))
     np.testing.assert_array_equal(np.sort(order), np.arange(n))
@@ -229,8 +291,8 @@ def test_small_building_blocks():
     X, (low, high, cost), rng = problem(101, d=7)
     scores, center, pull = rng.standard_normal(101), rng.uniform(-0.1, 0.1, 101), np.empty(101)
     small.elastic_pull(scores, center, 1.0 / cost, cost, low, high, pull)
-    one = [dual.band_minimum(*row) for row in zip(center, scores, cost, low, high, cost)]
-    np.testing.assert_allclose(pull, one, atol=1e-13)  # the same formula, multiplied instead of divided
+    one = [dual.band_minimum(*row) for row in zip(center, scores, 1.0 / cost, low, high, cost)]
+    np.testing.assert_allclose(pull, one, atol=1e-13)  # the same formula, terms in another order
     is_elastic, rows, amount = np.zeros(101, bool), np.empty(101, np.int64), np.empty(101)
     hessian = np.zeros((7, 7))
     count = small.elastic_changes(pull, cost, 1.0 / cost, is_elastic, rows, amount)

@@ -1,14 +1,19 @@
 """Kernels of dual coordinate descent: one epoch over the rows of a dense (C order) or CSR design.
 
-`weights` = sum_i pull_i [x_i, scale] is kept up to date; `norms` are squared row lengths, `scale`
-is the constant of the intercept.  A dual band is (low, high, bound, ridge): the absolute loss bounds a multiplier by
-the cost and has ridge 0, the squared loss has no bound and adds ridge = 1 / (2 cost) to the diagonal of the dual.
+`weights` = sum_i pull_i [x_i, scale] is kept up to date, `scale` is the constant of the intercept.  A dual band is
+(low, high, bound, ridge): the absolute loss bounds a multiplier by the cost and has ridge 0, the squared loss has no
+bound and adds ridge = 1 / (2 cost) to the diagonal of the dual.  Epochs have all numbers of a row side by side in a
+`table`, as rows come in random order: the band, `step` = one over the curvature of the dual (0 for a row without any
+value), and the multiplier `pull`.
 """
 
 import numpy as np
 
 from hyperplan._core._rng_kernels import shuffle_in_place
-from hyperplan._core.jit import fast_kernel, kernel
+from hyperplan._core.jit import fast_kernel, kernel, prefetch
+
+LOW, HIGH, BOUND, RIDGE, STEP, PULL = 0, 1, 2, 3, 4, 5  # columns of the table
+TABLE_WIDTH = 8  # a row of it is one line of the cache
 
 
 @fast_kernel
@@ -55,83 +60,102 @@ def band_violation(pull, score, low, high, cost):
 
 
 @kernel
-def band_minimum(pull, score, norm, low, high, cost):
-    """Exact minimiser of the dual in one coordinate; ends that are infinite never bind."""
-    up = pull + (low - score) / norm
+def band_minimum(pull, score, step, low, high, cost):
+    """Exact minimiser of the dual in one coordinate, `step` one over its curvature; infinite ends never bind."""
+    up = pull + (low - score) * step
     if up > 0.0:
         return min(up, cost)
-    down = pull + (high - score) / norm
+    down = pull + (high - score) * step
     return max(down, -cost) if down < 0.0 else 0.0
 
 
 @kernel
-def dense_band_epoch(X, scale, band, norms, order, n_active, shrink, state, pull, weights):  # order, pull, weights OUT
+def dense_band_epoch(X, scale, order, n_active, shrink, state, table, weights):  # order, table, weights OUT
     shuffle_in_place(order[:n_active], state)
     last = weights.shape[0] - 1
     worst, k = 0.0, 0
     while k < n_active:
-        i = order[k]
-        score = dense_dot(X, i, weights) + (scale * weights[last] if scale != 0.0 else 0.0)
-        score += band[3][i] * pull[i]
-        violation = band_violation(pull[i], score, band[0][i], band[1][i], band[2][i])
-        if violation < -shrink or norms[i] == 0.0:
+        i = np.uint64(order[k])
+        low, high, bound, step = table[i, LOW], table[i, HIGH], table[i, BOUND], table[i, STEP]
+        pull = table[i, PULL]
+        score = dense_dot(X, i, weights) + (scale * weights[last] if scale != 0.0 else 0.0) + table[i, RIDGE] * pull
+        violation = band_violation(pull, score, low, high, bound)
+        if violation < -shrink or step == 0.0:
             n_active -= 1
             order[k], order[n_active] = order[n_active], order[k]
             continue
         k += 1
         worst = max(worst, violation)
         if violation > 0.0:
-            new = band_minimum(pull[i], score, norms[i] + band[3][i], band[0][i], band[1][i], band[2][i])
-            change = new - pull[i]
-            if change != 0.0:
-                pull[i] = new
-                dense_add(X, i, change, weights)
+            new = band_minimum(pull, score, step, low, high, bound)
+            if new != pull:
+                table[i, PULL] = new
+                dense_add(X, i, new - pull, weights)
                 if scale != 0.0:
-                    weights[last] += change * scale
+                    weights[last] += (new - pull) * scale
     return n_active, worst
 
 
 @kernel
-def csr_band_epoch(X, scale, band, norms, order, n_active, shrink, state, pull, weights):  # order, pull, weights OUT
+def prefetch_row(X, i, table):  # X CSR
+    """Start to load a row that is visited soon: in random order no hardware can guess it."""
+    first, stop = np.uint64(X.indptr[i]), np.uint64(X.indptr[i + np.uint64(1)])
+    prefetch(table[i], 0)
+    for p in range(first, stop, np.uint64(8)):  # a line of the cache has eight values or sixteen column numbers
+        prefetch(X.data, p)
+    for p in range(first, stop, np.uint64(16)):
+        prefetch(X.indices, p)
+
+
+@kernel
+def csr_band_epoch(X, scale, order, n_active, shrink, state, table, weights):  # order, table, weights OUT
     """The twin of `dense_band_epoch`; its loops are written out: rows are short, and plain order beats gathers."""
     shuffle_in_place(order[:n_active], state)
     data, indices, indptr = X.data, X.indices, X.indptr
-    low, high, bound, ridge = band
-    last = weights.shape[0] - 1
+    last, one = weights.shape[0] - 1, np.uint64(1)
+    constant = weights[last] if scale != 0.0 else 0.0
     worst, k = 0.0, 0
     while k < n_active:
-        i = order[k]
-        first, stop = indptr[i], indptr[i + 1]
-        score = ridge[i] * pull[i] + (scale * weights[last] if scale != 0.0 else 0.0)
+        if k + 8 < n_active:
+            prefetch(indptr, order[k + 8])
+        if k + 4 < n_active:
+            prefetch_row(X, np.uint64(order[k + 4]), table)
+        i = np.uint64(order[k])
+        first, stop = np.uint64(indptr[i]), np.uint64(indptr[i + one])
+        low, high, bound, step = table[i, LOW], table[i, HIGH], table[i, BOUND], table[i, STEP]
+        pull = table[i, PULL]
+        score = table[i, RIDGE] * pull + scale * constant
         for p in range(first, stop):
             score += data[p] * weights[indices[p]]
-        violation = band_violation(pull[i], score, low[i], high[i], bound[i])
-        if violation < -shrink or norms[i] == 0.0:
+        violation = band_violation(pull, score, low, high, bound)
+        if violation < -shrink or step == 0.0:
             n_active -= 1
             order[k], order[n_active] = order[n_active], order[k]
             continue
         k += 1
         worst = max(worst, violation)
         if violation > 0.0:
-            new = band_minimum(pull[i], score, norms[i] + ridge[i], low[i], high[i], bound[i])
-            change = new - pull[i]
+            new = band_minimum(pull, score, step, low, high, bound)
+            change = new - pull
             if change != 0.0:
-                pull[i] = new
+                table[i, PULL] = new
                 for p in range(first, stop):
                     weights[indices[p]] += change * data[p]
-                if scale != 0.0:
-                    weights[last] += change * scale
+                constant += change * scale
+    if scale != 0.0:
+        weights[last] = constant
     return n_active, worst
 
 
 @kernel
-def band_partition(scores, pull, band, norms, margin, order):  # order OUT: rows worth visiting first
+def band_partition(scores, table, margin, order):  # order OUT: rows worth visiting first
     """Rows whose multiplier would move, or would if its score changed by `margin`; returns their number."""
     front, back = 0, order.shape[0]
     while front < back:
-        i = order[front]
-        score = scores[i] + band[3][i] * pull[i]
-        if norms[i] > 0.0 and band_violation(pull[i], score, band[0][i], band[1][i], band[2][i]) >= -margin:
+        i = np.uint64(order[front])
+        score = scores[i] + table[i, RIDGE] * table[i, PULL]
+        violation = band_violation(table[i, PULL], score, table[i, LOW], table[i, HIGH], table[i, BOUND])
+        if table[i, STEP] > 0.0 and violation >= -margin:
             front += 1
         else:
             back -= 1
@@ -156,7 +180,7 @@ def gram_band_passes(K, band, n_passes, tolerance, order, state, pull, scores): 
             if violation <= 0.0 or norm <= 0.0:
                 continue
             worst = max(worst, violation)
-            change = band_minimum(pull[i], score, norm, band[0][i], band[1][i], band[2][i]) - pull[i]
+            change = band_minimum(pull[i], score, 1.0 / norm, band[0][i], band[1][i], band[2][i]) - pull[i]
             if change != 0.0:
                 pull[i] += change
                 for j in range(scores.shape[0]):

@@ -178,7 +178,7 @@ def solve_huber(X, y, weight=None, *, epsilon=1.35, alpha=1e-4, fit_intercept=Tr
 
 
 def _solve_in_row_space(X, y, weight, start, options):
-    """More columns than rows: the solution is a combination of the rows, ``w = Q v`` with ``X' = Q R`` and |w| = |v|."""
+    """More columns than rows: the solution combines the rows, ``w = Q v`` with ``X' = Q R`` and |w| = |v|."""
     Q, R = qr(X.astype(np.float64, copy=False).T, mode="economic")
     start = None if start is None else (Q.T @ np.asarray(start[0], dtype=np.float64), *start[1:])
     solution = solve_huber(np.ascontiguousarray(R.T), y, weight, start=start, **options)

@@ -16,6 +16,7 @@ from hyperplan._core.parallel import single_threaded_blas
 from hyperplan._core.status import Status
 from hyperplan._solvers.linear_svm_design import Design, Outcome
 from hyperplan._solvers.linear_svm_dual import coordinate_descent, joint_coordinate_descent
+from hyperplan._solvers.linear_svm_elastic import elastic_newton
 from hyperplan._solvers.linear_svm_gram import gram_descent
 from hyperplan._solvers.linear_svm_interior import interior_point
 from hyperplan._solvers.linear_svm_joint import joint_interior_point
@@ -29,9 +30,13 @@ DIRECT_WIDTH = 2000  # columns up to which a system of that size is factorised i
 SPARSE_FILL = 1000  # columns^2 per stored value of a row up to which sparse rows are worth a dense system
 GRAM_ROWS = 3000  # rows up to which their inner products may be used
 GRAM_SPARSE_ROWS = 300  # the same for sparse rows before coordinate descent was tried: its passes cost less
+GRAM_PASSES = 100  # rows^3 per value of X and pass up to which passes cost less than systems of their inner products
 FIRST_PASSES = 100  # of coordinate descent before another method may take over
 FIRST_SPARSE_PASSES = 500  # the same for the l1 penalty: systems are dense, passes over sparse columns cost less
 FIRST_DENSE_PASSES = 12
+TRIAL_WIDTH = 100  # columns from which a trial of coordinate descent costs little beside systems of their size
+ELASTIC_ROWS = 30  # rows per column from which an augmented Lagrangian beats an interior point
+ELASTIC_SHARE = 0.1  # of the gap asked for
 TALL = 4  # rows per column from which Gram matrices of columns are used for the l1 penalty
 SHARE_OF_TOL = 1e-2  # fast solvers aim lower than asked: their last step costs little and gains digits
 NEAR_TOL = {1: 0.9, 2: 0.1}  # coordinate descent pays for every digit: it stops just below what is asked
@@ -90,13 +95,28 @@ def fit_band(X, low, high, cost, *, power, l1=False, scale=0.0, tol=1e-4, max_it
             return _with_l1(design, band, **options)
         direct = {1: interior_point, 2: newton_cholesky}[power]
         if _is_narrow(design, band):
-            found = direct(design, band, **options)
+            found = _by_columns(design, band, tol, seed, options) if power == 1 else direct(design, band, **options)
             if power == 2 or _is_settled(found, tol):
                 return found
         found = _by_rows(design, band, power, tol, {"seed": seed, **options})
         if found.status is Status.STALLED and design.width <= DIRECT_WIDTH and not _is_narrow(design, band):
             found = _better(found, direct(design, band, **options))
         return found
+
+
+def _by_columns(design, band, tol, seed, options):
+    """Many rows, absolute loss: coordinate descent where it is quick (small costs), else systems as wide as X."""
+    if design.width >= TRIAL_WIDTH:
+        quick = {**options, "target_gap": max(NEAR_TOL[1] * tol, FINEST_GAP), "patience": design.width // 2}
+        found = coordinate_descent(design, band, power=1, seed=seed, **quick)
+        if found.status is Status.CONVERGED:
+            return found
+    if design.n_rows >= ELASTIC_ROWS * design.width:
+        target = max(ELASTIC_SHARE * tol, FINEST_GAP)
+        found = elastic_newton(design, band, **{**options, "target_gap": target})
+        if _is_settled(found, tol):
+            return found
+    return interior_point(design, band, **options)
 
 
 def _by_rows(design, band, power, tol, options):
@@ -108,7 +128,8 @@ def _by_rows(design, band, power, tol, options):
             return found
     quick = {**options, "target_gap": max(NEAR_TOL[power] * tol, FINEST_GAP)}
     if has_few_rows or power == 2:
-        quick["max_iter"] = min(FIRST_PASSES, max_iter)
+        affordable = design.n_rows**3 / (GRAM_PASSES * max(design.n_stored, 1)) if has_few_rows else 0
+        quick["max_iter"] = min(max(FIRST_PASSES, int(affordable)), max_iter)
     found = coordinate_descent(design, band, power=power, **quick)
     if found.status is Status.CONVERGED or quick["max_iter"] == max_iter:
         return found

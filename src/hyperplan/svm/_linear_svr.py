@@ -37,8 +37,8 @@ class LinearSVR(LinearRegressorMixin, BaseEstimator):
 
     Minimises ``1/2 |w|^2 + C sum_i max(0, |y_i - f(x_i)| - epsilon)``, or with the square of the loss.  Absolute loss:
     an augmented Lagrangian or an interior-point method.  Squared loss: Newton's method on rows outside the tube.
-    Sparse or wide data: coordinate descent on the dual of either.  Stops when the relative duality gap is at most
-    `tol`.
+    Sparse or wide data, and small C: coordinate descent on the dual of either.  Stops when the relative duality gap is
+    at most `tol`.
 
     Parameters
     ----------
