@@ -78,7 +78,7 @@ def plumbing_class(name):
     return getattr(importlib.import_module(module), attribute, None) if attribute in PLUMBING.get(module, ()) else None
 
 
-def plumbing_name(cls):
+def plumbing_name(cls: type) -> str | None:
     """The public name of a class of the table; None for others."""
     for module, names in PLUMBING.items():
         if cls.__name__ in names and getattr(importlib.import_module(module), cls.__name__, None) is cls:

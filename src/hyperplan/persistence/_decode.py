@@ -11,6 +11,7 @@ Classes and functions are looked up in `_allowed`; objects are made without ``__
 import base64
 import binascii
 import collections
+import contextlib
 import functools
 import inspect
 import math
@@ -36,9 +37,16 @@ BIT_GENERATORS = {"MT19937": 624, "PCG64": None, "PCG64DXSM": None, "Philox": 4,
 
 def decode(document, archive):
     """The object of a document whose arrays are in the archive."""
-    try:
+    with only_model_file_errors():
         check_document(document)
         return _Reader(document, read_arrays(document, archive)).root()
+
+
+@contextlib.contextmanager
+def only_model_file_errors():
+    """Whatever a strange document makes go wrong inside is a `ModelFileError` outside."""
+    try:
+        yield
     except (ModelFileError, MemoryError):
         raise
     except RecursionError:
@@ -97,12 +105,15 @@ class _Reader:
         for position, (kind, content) in enumerate(self._nodes):
             if kind in FILLERS:
                 FILLERS[kind](self, self._made[position], content)
-        whole = [self._made[position] for position, (kind, _) in enumerate(self._nodes) if kind in ("object", "record")]
-        for thing in whole:
+        records, objects = self._all("record"), self._all("object")
+        for thing in [*reversed(records), *reversed(objects)]:  # parts, which stand behind their wholes, come first
             self._check(thing)
-        for thing in whole:
+        for thing in objects:
             restore(thing)
         return self.value(self._document["root"])
+
+    def _all(self, wanted):
+        return [self._made[position] for position, (kind, _) in enumerate(self._nodes) if kind == wanted]
 
     def _check(self, thing):
         problem = problem_of(thing)
@@ -186,7 +197,7 @@ def _fill_dict(reader, target, content):
     keys = reader.keys(items[::2])
     _require(2 * len(keys) == len(items), "a dictionary has a key without a value")
     for key, value in zip(keys, items[1::2]):
-        dict.__setitem__(target, key, value)
+        target[key] = value
     _require(len(target) == len(keys), "a dictionary has a key twice")
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hyperplan.persistence._archive import file_of, opened
-from hyperplan.persistence._decode import check_document, read_arrays
+from hyperplan.persistence._decode import check_document, only_model_file_errors, read_arrays
 from hyperplan.persistence._errors import ModelFileError
 
 SEVERAL = ("steps", "estimators_", "transformer_list")  # attributes with parts of a model
@@ -38,22 +38,27 @@ def describe(path) -> dict:
     >>> about["class"], about["parameters"]["alpha"], about["n_features"]
     ('hyperplan.linear_model.Ridge', 0.5, 1)
     """
-    with opened(path) as archive:
+    with opened(path) as archive, only_model_file_errors():
         manifest, document = archive.manifest, archive.document()
         check_document(document)
-        sheet = _Sheet(document, read_arrays(document, archive))
-    root = sheet.node(document["root"])
-    about = sheet.shown(document["root"])
-    about = about if isinstance(about, dict) and "class" in about else {"class": None, "parameters": {}}
+        about = _about(document, read_arrays(document, archive))
     return {
         **about,
-        "n_features": sheet.fitted(root, "n_features_in_"),
-        "columns": sheet.fitted(root, "feature_names_in_"),
-        "classes": sheet.fitted(root, "classes_"),
         "format": manifest["version"],
         "versions": dict(manifest["versions"]),
         "file_bytes": file_of(path).stat().st_size,
         "unpacked_bytes": sum(entry["size"] for entry in manifest["members"].values()),
+    }
+
+
+def _about(document, arrays):
+    sheet = _Sheet(document, arrays)
+    root, shown = sheet.node(document["root"]), sheet.shown(document["root"])
+    return {
+        **(shown if root[0] == "object" else {"class": None, "parameters": {}}),
+        "n_features": sheet.fitted(root, "n_features_in_"),
+        "columns": sheet.fitted(root, "feature_names_in_"),
+        "classes": sheet.fitted(root, "classes_"),
     }
 
 

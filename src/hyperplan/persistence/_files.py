@@ -1,5 +1,6 @@
 """`save` and `load`: a model as one file that holds numbers and names, and no code."""
 
+import contextlib
 import platform
 import warnings
 
@@ -83,7 +84,7 @@ def load(path, *, max_bytes=None):
     with opened(path, max_bytes) as archive:
         written = archive.manifest["versions"]
         _check_version(written)
-        with collector_paused():
+        with collector_paused(), _naming_the_version(written):
             document = archive.document()
             model = decode(document, archive)
     _warn_of_scikit_learn(document, written)
@@ -113,6 +114,20 @@ def _check_version(written):
         raise ModelFileError(
             f"The file was written by hyperplan {theirs:.20}, this is {hyperplan.__version__}: install the newer one."
         )
+
+
+@contextlib.contextmanager
+def _naming_the_version(written):
+    """Errors about files of another version say which."""
+    theirs = written.get("hyperplan", "")
+    try:
+        yield
+    except ModelFileError as error:
+        if _series(theirs) == _series(hyperplan.__version__):
+            raise
+        raise ModelFileError(
+            f"{error}  The file was written by hyperplan {theirs:.20}: load it there, or fit the model again."
+        ) from error
 
 
 def _warn_of_scikit_learn(document, written):
