@@ -70,7 +70,7 @@ def test_an_exact_fit_drives_the_scale_to_zero(n, d):
 
 @pytest.mark.parametrize("fit_intercept", [True, False])
 def test_more_columns_than_rows_is_solved_among_the_rows(fit_intercept):
-    """Sparse data stay in the space of the columns; both minimise one objective, whose derivatives they take below 1e-5."""
+    """Sparse data stay in the space of the columns; both take the derivatives of one objective below 1e-5."""
     rng = np.random.default_rng(3)
     A = rng.normal(size=(40, 90))
     y = A[:, 0] + rng.standard_t(2, size=40)

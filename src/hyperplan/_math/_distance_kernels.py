@@ -59,7 +59,7 @@ def sum_squares(pair, turned, sums):  # OUT: sums
             sums[1, j] += h0 * h0 + h1 * h1 + h2 * h2 + h3 * h3
 
 
-@fast_kernel
+@inner_kernel
 def sum_sizes(pair, turned, sums):  # OUT: sums
     """sums[r, j] = sum_k |pair[r, k] - turned[k, j]|."""
     for j in range(PANEL):
@@ -72,7 +72,7 @@ def sum_sizes(pair, turned, sums):  # OUT: sums
             sums[1, j] += abs(y0 - t0) + abs(y1 - t1)
 
 
-@fast_kernel
+@inner_kernel
 def find_largest(pair, turned, sums):  # OUT: sums
     """sums[r, j] = max_k |pair[r, k] - turned[k, j]|."""
     for j in range(PANEL):
@@ -85,7 +85,7 @@ def find_largest(pair, turned, sums):  # OUT: sums
             sums[1, j] = h if h > sums[1, j] else sums[1, j]
 
 
-@fast_kernel
+@inner_kernel
 def sum_powers(pair, turned, power, sums):  # OUT: sums
     """sums[r, j] = sum_k |pair[r, k] - turned[k, j]|^power."""
     for j in range(PANEL):
