@@ -129,6 +129,14 @@ def test_the_same_document_gives_the_same_page(build):
     assert render_report(build("multiclass"), "fr") == render_report(build("multiclass"), "fr")
 
 
+def test_a_page_is_made_without_numpy_and_scikit_learn(run_python):
+    """A page can be made again from its JSON in a moment."""
+    code = (
+        "import sys, hyperplan.report._page; print(sorted({'numpy', 'sklearn', 'numba', 'jinja2'} & set(sys.modules)))"
+    )
+    assert run_python(code).stdout.strip() == "[]"
+
+
 def test_unknown_language_is_refused(build):
     with pytest.raises(ValueError, match="language must be one of en, fr"):
         render_report(build("bare"), "de")

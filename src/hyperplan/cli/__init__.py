@@ -17,6 +17,10 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"hyperplan {hyperplan.__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
+    _add_compete(commands)
+    _add_predict(commands)
+    _add_verify(commands)
+
     demo = commands.add_parser("demo", help="fit the linear family on a real table, show scores with intervals")
     demo.add_argument("--out", default="hyperplan-demo", metavar="DIR", help="where the picture goes (%(default)s)")
     demo.add_argument(
@@ -25,7 +29,7 @@ def build_parser() -> argparse.ArgumentParser:
 
     warmup = commands.add_parser("warmup", help="compile every kernel once, into the kernel cache")
     warmup.add_argument(
-        "--family", metavar="NAME", help="only one family, e.g. linear_model, or what the demo uses: demo"
+        "--family", metavar="NAME", help="only one family, e.g. linear_model, or what a command uses: compete, demo"
     )
 
     commands.add_parser("doctor", help="versions, CPU, threads, BLAS, kernel cache, memory")
@@ -34,6 +38,47 @@ def build_parser() -> argparse.ArgumentParser:
     cache.add_argument("--clear", action="store_true", help="remove all compiled kernels")
     cache.add_argument("--prune", action="store_true", help="remove the kernels of other versions of the sources")
     return parser
+
+
+def _add_compete(commands) -> None:
+    compete = commands.add_parser("compete", help="compare all models on a table, honestly, and write a report")
+    compete.add_argument(
+        "table", nargs="?", metavar="TABLE", help="CSV, Parquet, Excel, SQLite... or a settings file .toml"
+    )
+    add = compete.add_argument
+    add("--target", metavar="COL", help="column to predict")
+    add("--test", metavar="FILE", help="rows to predict")
+    add("--task", choices=("auto", "classification", "regression"), help="what is asked (guessed)")
+    add("--metric", metavar="M", help="what models are compared by, a scikit-learn scorer (guessed)")
+    add("--positive", metavar="VALUE", help="the class that counts as positive, of two")
+    add("--time", type=float, metavar="SECONDS", help="budget (60)")
+    add("--out", metavar="DIR", help="folder of the results (hyperplan-report)")
+    add("--lang", choices=("en", "fr"), help="language (en)")
+    add("--seed", type=int, help="same seed, same splits and searches (0)")
+    add("--n-jobs", type=int, metavar="N", help="worker processes (all cores)")
+    add("--folds", type=int, metavar="K", help="parts of the cross-validation (5)")
+    add("--group", metavar="COL", help="rows with the same value stay together")
+    add("--time-column", metavar="COL", help="later rows are predicted from earlier ones")
+    add("--drop", action="append", metavar="COL", help="a column to leave out; may be repeated")
+    add("--drop-leaks", action="store_true", default=None, help="leave out columns that give the target away")
+    add("--example", action="store_true", help="compete on the Palmer penguins, which come with the package")
+
+
+def _add_predict(commands) -> None:
+    predict = commands.add_parser("predict", help="predict the rows of a table with the model of a competition")
+    predict.add_argument("model", metavar="MODEL", help="folder of a competition, or its model file")
+    predict.add_argument("table", metavar="TABLE", help="rows to predict")
+    predict.add_argument("--out", default="predictions.csv", metavar="FILE", help="where answers go (%(default)s)")
+    predict.add_argument("--lang", choices=("en", "fr"), default="en", help="language (%(default)s)")
+
+
+def _add_verify(commands) -> None:
+    verify = commands.add_parser("verify", help="make a row of a leaderboard again from its receipt")
+    verify.add_argument("receipt", metavar="RECEIPT", help="receipt.json, or the folder it is in")
+    verify.add_argument("--table", metavar="FILE", help="where the table is now")
+    verify.add_argument("--model", metavar="NAME", help="which row (the chosen model)")
+    verify.add_argument("--split", type=int, metavar="K", help="only this split")
+    verify.add_argument("--lang", choices=("en", "fr"), default="en", help="language (%(default)s)")
 
 
 def main(arguments=None) -> int:

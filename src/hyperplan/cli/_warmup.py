@@ -50,16 +50,17 @@ MANY_STEPS = ("HuberRegressor", "QuantileRegressor")  # whole large fits of thes
 REJECTED = (ValueError, TypeError, AttributeError, ArithmeticError, MemoryError)  # a combination an estimator refuses
 
 
-def run(family: str | None) -> int:
-    """Warm the whole package, one family, or (``demo``) what `hyperplan demo` fits."""
-    if family not in (None, "demo", *FAMILIES):
-        print(f"hyperplan: no family {family!r}; choose one of {', '.join(FAMILIES)}, demo", file=sys.stderr)
+def run(family: str | None, quiet: bool = False) -> int:
+    """Warm the whole package, one family, or what a command fits (``compete``, ``demo``)."""
+    if family not in (None, "compete", "demo", *FAMILIES):
+        print(f"hyperplan: no family {family!r}; choose one of {', '.join(FAMILIES)}, compete, demo", file=sys.stderr)
         return 2
     started, key = time.perf_counter(), family or "all"
     home = jit.writable_cache_home()
     digest = package_digest()
     if home is not None and _is_warm(home, key, digest):
-        print(f"kernels are warm ({measure(home).current.entries} compiled, nothing to do)")
+        if not quiet:
+            print(f"kernels are warm ({measure(home).current.entries} compiled, nothing to do)")
         return 0
     names = selected(family)
     with progress(len(names)) as advance:
@@ -82,6 +83,11 @@ def estimators() -> dict[str, type]:
 
 def selected(family: str | None) -> list[str]:
     """Names to warm."""
+    if family == "compete":
+        from hyperplan.compete import candidates
+
+        listed = candidates("classification") + candidates("regression")
+        return sorted(candidate.path for candidate in listed if candidate.simplicity > 0)
     if family == "demo":
         from hyperplan.cli._demo import estimator_names
 

@@ -17,7 +17,7 @@ MANY_CODES = 2000
 ID_SHARE = 0.98  # share of distinct values of an identifier
 NAMED_ID_SHARE = 0.5  # the same under a name that says so
 ID_NAMES = {"id", "ids", "uuid", "guid", "key", "pk", "index", "idx", "rowid", "rownum", "serial", "hash", "identifier",
-            "identifiant", "ref", "reference", "unnamed", "instant", "rownames", "row"}  # fmt: skip
+            "identifiant", "ref", "reference", "unnamed", "instant", "rownames"}  # fmt: skip
 CODE_NAMES = {"code", "zip", "zipcode", "postcode", "postal", "type", "category", "categorie", "kind", "cat", "region",
               "district", "department", "departement", "sector", "class", "classe", "cluster", "group"}  # fmt: skip
 TIME_NAMES = {"year", "annee", "an", "month", "mois", "day", "jour", "hour", "heure", "week", "date", "time", "age",
@@ -93,29 +93,52 @@ def guess_columns(frame, target: str | None = None) -> list[Column]:
     [('island', 'category'), ('bill_length_mm', 'number'), ('bill_depth_mm', 'number')]
     """
     head = frame.iloc[:EXACT_ROWS] if len(frame) > EXACT_ROWS else frame
-    return [
-        guess_column(head.iloc[:, position], str(name), missing=_missing_share(frame, position))
-        for position, name in enumerate(frame.columns)
-        if name != target
-    ]
+    columns = [guess_column(series, str(name)) for name, series in head.items() if name != target]
+    if head is frame:
+        return columns
+    return [column._replace(missing=float(frame[column.name].isna().mean())) for column in columns]
 
 
-def _missing_share(frame, position: int) -> float:
-    return float(frame.iloc[:, position].isna().to_numpy().mean()) if len(frame) else 0.0
-
-
-def guess_column(series, name: str, missing: float | None = None) -> Column:
+def guess_column(series, name: str) -> Column:
     """Guess the kind of one column."""
     import pandas
 
-    is_missing = series.isna().to_numpy()
-    _, values = pandas.factorize(series)
-    known = len(series) - int(is_missing.sum())
+    codes, values = pandas.factorize(series.to_numpy() if series.dtype.kind in "iuf" else series)
+    known = len(series) - int((codes < 0).sum())
     seen = _Seen(name, series, len(series), known, len(values), values[:LOOKED_AT])
     kind, why, form = _decision(seen)
-    share = float(is_missing.mean()) if missing is None and len(series) else missing or 0.0
+    share = 1 - known / len(series) if len(series) else 0.0
     examples = tuple(str(value)[:40] for value in list(values[:3]))
     return Column(name, kind, why, str(series.dtype), share, len(values), examples, form)
+
+
+def with_kinds(frame, columns, kinds) -> list[Column]:
+    """Columns with the kinds that somebody decided instead of the guessed ones; how values are written is looked up.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from hyperplan.compete import guess_columns, with_kinds
+    >>> frame = pandas.DataFrame({"postcode": ["1,000", "2,000", "3,000"]})
+    >>> [(column.kind, column.why) for column in with_kinds(frame, guess_columns(frame), {"postcode": "category"})]
+    [('category', 'asked')]
+    """
+    return [
+        _told(frame[column.name], column, kinds[column.name])
+        if kinds.get(column.name, column.kind) != column.kind
+        else column
+        for column in columns
+    ]
+
+
+def _told(series, column: Column, kind: str) -> Column:
+    import pandas
+
+    form = ""
+    if kind in ("number", "date") and series.dtype.kind not in "biufM":
+        words = [word for word in as_words(pandas.Series(pandas.unique(series.dropna())[:LOOKED_AT])) if word]
+        form = number_format(words)[0] if kind == "number" else date_format(words)[0]
+    return column._replace(kind=kind, why="asked", format=form)
 
 
 def _decision(seen: _Seen) -> tuple[str, str, str]:

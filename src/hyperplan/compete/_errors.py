@@ -62,3 +62,20 @@ class SettingsError(SpokenError):
     """
 
     area = "settings"
+
+
+class CompetitionError(SpokenError):
+    """A question that cannot be answered, or an answer that cannot be written; the message says what to do.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from hyperplan.compete import CompetitionError, compete
+    >>> try:
+    ...     compete(pandas.DataFrame({"size": [1.0, 2.0], "price": [3.0, 4.0]}), target="prize")
+    ... except CompetitionError as error:
+    ...     print(error)
+    there is no column 'prize' to predict; did you mean price?
+    """
+
+    area = "compete"

@@ -1,6 +1,6 @@
 """The answer in three sentences: which model and how good, which are tied with it, what to beware of."""
 
-from hyperplan._base.finding import SEVERITIES
+from hyperplan.report._document import SEVERITIES
 from hyperplan.report._findings import by_severity
 from hyperplan.report._names import readable
 from hyperplan.report._wording import Wording, brief, decimals_for

@@ -38,7 +38,7 @@ def round_ticks(low: float, high: float, about: int = 5) -> list[float]:
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [index * step for index in range(first, last + 1)]
+    return list(dict.fromkeys(index * step for index in range(first, last + 1)))
 
 
 def fitting_ticks(wording: Wording, low: float, high: float, room: float, about: int = 6):
@@ -68,7 +68,8 @@ def draw_frame(
     frame = Frame(Scale(*x_range, left, canvas.width - 12), Scale(*y_range, canvas.height - bottom, SIZE * 2.2))
     for tick, label in zip(y_ticks, y_labels):
         canvas.line("grid", left, frame.y(tick), frame.x.end, frame.y(tick))
-        canvas.text("tick", left - 6, frame.y(tick) + SIZE * 0.35, label, "end")
+        if canvas.is_free(text_box(left - 6, frame.y(tick) + SIZE * 0.35, label, "end")):
+            canvas.text("tick", left - 6, frame.y(tick) + SIZE * 0.35, label, "end")
     draw_x_axis(canvas, wording, frame, x_title)
     canvas.text("axis-title", 2, SIZE, fit_text(y_title, canvas.width - 4))
     return frame

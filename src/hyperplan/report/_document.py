@@ -7,9 +7,8 @@ dictionary its keys.  A key that ends in ``?`` may be missing or null.  ``docs/r
 import math
 from collections.abc import Iterator
 
-from hyperplan._base.finding import SEVERITIES
-
 SCHEMA = "hyperplan/report/1"
+SEVERITIES = ("error", "warning", "info")
 
 COLUMN = {
     "name": "text",

@@ -1,7 +1,7 @@
 """Findings of the audit and the diagnosis as sentences: their texts stand in ``_texts/<language>/<area>.toml``."""
 
-from hyperplan._base.finding import SEVERITIES
 from hyperplan._texts import area_texts
+from hyperplan.report._document import SEVERITIES
 from hyperplan.report._wording import Wording, brief
 
 

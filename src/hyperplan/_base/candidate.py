@@ -1,0 +1,79 @@
+"""What a family tells the model competition about one of its estimators."""
+
+import importlib
+from collections.abc import Mapping
+from typing import NamedTuple
+
+TASKS = ("classification", "regression")
+PREPARATIONS = ("linear", "trees", "native")
+
+
+class Range(NamedTuple):
+    """Numbers between two ends, drawn evenly on a linear or logarithmic scale; integers when `whole`."""
+
+    low: float
+    high: float
+    log: bool = False
+    whole: bool = False
+
+    def draw(self, share: float):
+        """The number at a share in [0, 1) of the way from `low` to `high`."""
+        value = self.low * (self.high / self.low) ** share if self.log else self.low + share * (self.high - self.low)
+        return round(value) if self.whole else value
+
+
+class Candidate(NamedTuple):
+    """One entry of the competition; families list theirs as ``CANDIDATES`` in a module ``_candidates``.
+
+    Attributes
+    ----------
+    path : str
+        Where the class is, below `hyperplan`: ``"linear_model.Ridge"``.
+    task : {"classification", "regression"}
+        What it answers.
+    label : str
+        Short name for people.
+    simplicity : int
+        Rank: of two models that are equally good, the one with the smaller number is the simpler one.  0 is a constant,
+        10 a few coefficients, 20 one small tree, 30 many coefficients, 50 a forest, 70 boosting, 90 a mixture.
+    preparation : {"linear", "trees", "native"}
+        How columns become numbers: imputed, scaled and one-hot; missing values kept and categories as few columns;
+        missing values kept and categories as codes that the estimator splits itself.
+    seconds : tuple of two floats
+        Cost model of a fit on one thread: seconds of its own, and seconds for a million cells.
+    defaults : mapping
+        Settings of the first try.
+    space : mapping
+        What the search may change: a `Range` or a tuple of values for each setting.
+    uses_unlabelled : bool
+        Whether rows without a target help.
+    """
+
+    path: str
+    task: str
+    label: str
+    simplicity: int
+    preparation: str
+    seconds: tuple[float, float]
+    defaults: Mapping = {}
+    space: Mapping = {}
+    uses_unlabelled: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name of the class."""
+        return self.path.rpartition(".")[2]
+
+    @property
+    def family(self) -> str:
+        """The package that the class is in."""
+        return self.path.partition(".")[0]
+
+    def build(self, settings: Mapping):
+        """An estimator with the defaults and these settings."""
+        cls = getattr(importlib.import_module(f"hyperplan.{self.family}"), self.name)
+        return cls(**{**self.defaults, **settings})
+
+    def predicted_seconds(self, n_rows: int, n_columns: int) -> float:
+        """What one fit will cost, roughly."""
+        return self.seconds[0] + self.seconds[1] * n_rows * n_columns / 1e6

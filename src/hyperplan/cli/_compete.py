@@ -1,0 +1,212 @@
+"""``hyperplan compete``: a table and a question in; a leaderboard, a report and a model out."""
+
+import sys
+import time
+from pathlib import Path
+
+from hyperplan.cli import require_extra
+
+EXAMPLE = {"target": "species"}
+
+
+def run(table, example, **options) -> int:
+    """Read, compete, show, write; errors are sentences, not stack traces."""
+    require_extra("pandas", "report")
+    require_extra("jinja2", "report")
+    rich = require_extra("rich.console", "cli")
+    from hyperplan.compete import CompetitionError, SettingsError, TableError
+
+    console, language = rich.Console(), options.get("lang") or "en"
+    try:
+        settings = _settings(table, example, options)
+        language = settings.lang
+        return _compete(console, settings)
+    except (CompetitionError, SettingsError, TableError) as error:
+        print(f"hyperplan: {error.message(language)}", file=sys.stderr)
+        return 2
+
+
+def _settings(table, example, options):
+    """What the command line says, on top of what a settings file says."""
+    from hyperplan.compete import CompetitionError, Settings, read_settings
+    from hyperplan.datasets import table_path
+
+    if example:
+        return Settings(table=str(table_path("penguins"))).changed(**{**EXAMPLE, **_given(options)})
+    if table is None:
+        raise CompetitionError("no_table")
+    if str(table).endswith(".toml"):
+        return read_settings(table).changed(**_given(options))
+    return Settings(table=str(table)).changed(**_given(options))
+
+
+def _given(options):
+    given = {name: value for name, value in options.items() if value is not None}
+    return {**given, "drop": tuple(given["drop"])} if "drop" in given else given
+
+
+def _compete(console, settings) -> int:
+    from hyperplan._texts import text
+    from hyperplan.cli import _warmup
+    from hyperplan.compete import CompetitionError, compete, read_table, table_notes
+    from hyperplan.compete._output import check_folder
+
+    language = settings.lang
+    check_folder(settings.out)
+    if settings.table is None:
+        raise CompetitionError("no_table")
+    frame = read_table(settings.table)
+    test = None if settings.test is None else read_table(settings.test)
+    for note in table_notes(frame, language):
+        console.print(f"[dim]{note}[/dim]", highlight=False)
+    if _warmup.run("compete", quiet=True):
+        return 1
+    title = Path(settings.table).name if " " not in settings.table else settings.target
+    with Progress(console, settings) as progress:
+        result = compete(frame, test=test, settings=settings, report=progress, title=title)
+        progress(phase="writing")
+        folder = result.save(
+            settings.out, str(Path(settings.table).resolve()) if " " not in settings.table else settings.table
+        )
+    if result.contest.was_interrupted:
+        console.print(text("compete.progress.interrupted", language), style="yellow")
+    _show(console, result, language, folder)
+    return 0
+
+
+def _show(console, result, language, folder) -> None:
+    from hyperplan._texts import text
+
+    console.print(leaderboard(result.document, language))
+    console.print(text("compete.table.legend", language), style="dim")
+    console.print()
+    for sentence in result.answer(language):
+        console.print(f"• {sentence}", highlight=False)
+    console.print()
+    for name, frame in result.predictions.items():
+        first = "test" if "test" in result.predictions else "unlabelled"
+        path = folder / ("predictions.csv" if name == first else f"predictions_{name}.csv")
+        console.print(text("compete.done.predictions", language, count=len(frame), path=path), soft_wrap=True)
+    protocol = result.document["protocol"]
+    used = text("compete.done.used", language, seconds=f"{protocol['used']:.0f}", budget=f"{protocol['budget']:.0f}")
+    console.print(used, style="dim")
+    console.print(text("compete.done.report", language, path=folder / "report.html"), style="bold", soft_wrap=True)
+
+
+def leaderboard(document, language):
+    """The leaderboard as a table for the terminal."""
+    from rich.table import Table
+
+    from hyperplan._texts import area_texts, text
+
+    words = area_texts("compete", language)["table"]
+    n_splits = max((len(row.get("folds") or ()) for row in document["leaderboard"]), default=0)
+    title = text("compete.table.title", language, metric=document["metric"]["label"], level=95, splits=n_splits)
+    table = Table(title=title, title_justify="left")
+    table.add_column(words["model"], no_wrap=True)
+    for name in (document["metric"]["label"], words["interval"]):
+        table.add_column(name, justify="right", no_wrap=True)
+    table.add_column(words["group"], justify="center")
+    for name in (words["fit"], words["tried"]):
+        table.add_column(name, justify="right")
+    table.add_column(words["note"])
+    for row in document["leaderboard"]:
+        table.add_row(*_cells(row, words, language), style="bold green" if row["is_chosen"] else "")
+    return table
+
+
+def _cells(row, words, language):
+    from hyperplan._texts import area_texts
+
+    if row["status"] != "ok":
+        reasons = area_texts("compete", language)["reasons"]
+        return row["label"], "-", "-", "-", "-", "-", reasons.get(row["reason"], row["reason"])[:60]
+    notes = [words[key] for key in ("chosen", "best", "baseline") if row[f"is_{key}"]]
+    digits = _digits(row)
+    interval = "-" if row["low"] is None else f"{row['low']:.{digits}f} .. {row['high']:.{digits}f}"
+    score = f"{row['score']:.{digits}f}"
+    return (
+        row["label"],
+        score,
+        interval,
+        row["group"] or "-",
+        f"{row['fit_seconds']:.2f}",
+        str(row["tried"]),
+        ", ".join(notes),
+    )
+
+
+def _digits(row) -> int:
+    """Decimals that the width of the interval justifies."""
+    import math
+
+    width = (row["high"] - row["low"]) if row["low"] is not None else abs(row["score"]) / 100
+    return 3 if width <= 0 else min(6, max(0, 1 - math.floor(math.log10(width))))
+
+
+class Progress:
+    """A live bar with the best model so far and the time left; call it with the events of a competition."""
+
+    def __init__(self, console, settings):
+        self._console, self._settings = console, settings
+        self._began = time.monotonic()
+
+    def __enter__(self):
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        columns = (
+            TextColumn("{task.fields[phase]}"),
+            BarColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.description}"),
+        )
+        self._bar = Progress(*columns, console=self._console, transient=True)
+        self._bar.start()
+        self._task = self._bar.add_task("", total=self._settings.time, phase="")
+        return self
+
+    def __exit__(self, *_):
+        self._bar.stop()
+
+    def __call__(self, phase, **event):
+        """Show an event; what was guessed is printed once."""
+        from hyperplan._texts import text
+
+        language = self._settings.lang
+        elapsed = time.monotonic() - self._began
+        if phase == "guessed":
+            for line in guesses(event["question"], language):
+                self._bar.console.print(line, highlight=False)
+            return
+        left = max(0, round(self._settings.time - elapsed))
+        words = [event["entry"].candidate.label] if "entry" in event else []
+        words.append(text("compete.progress.eta", language, seconds=left))
+        self._bar.update(
+            self._task,
+            completed=min(elapsed, self._settings.time),
+            phase=text(f"compete.progress.{phase}", language),
+            description=", ".join(words),
+        )
+
+
+def guesses(question, language) -> list[str]:
+    """What was guessed, in a few lines."""
+    from hyperplan._texts import area_texts, text
+
+    words, problem = area_texts("compete", language), question.problem
+    by_kind: dict[str, list[str]] = {}
+    for column in question.columns:
+        by_kind.setdefault(column.kind, []).append(column.name)
+    lines = [text("compete.guesses.title", language, file="settings.toml")]
+    task = area_texts("report", language).get("tasks", {}).get(problem.task, problem.task)
+    lines.append("  " + text("compete.guesses.target", language, name=question.settings.target, task=task))
+    lines.append("  " + text("compete.guesses.metric", language, metric=problem.measure.label))
+    counts = {"labelled": problem.n_rows, "unlabelled": len(question.frame) - problem.n_rows}
+    lines.append("  " + text("compete.guesses.rows", language, **counts, columns=len(problem.columns)))
+    repeats = max(1, len(problem.splits) // problem.n_folds)
+    kind = words["split_kinds"][question.kind]
+    lines.append("  " + text("compete.guesses.folds", language, folds=problem.n_folds, repeats=repeats, kind=kind))
+    for kind, names in by_kind.items():
+        shown = ", ".join(names[:8]) + (f", ... ({len(names)})" if len(names) > 8 else "")
+        lines.append("  " + text("compete.guesses.kind", language, kind=words["kinds"][kind], names=shown))
+    return lines

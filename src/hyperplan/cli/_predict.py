@@ -1,0 +1,40 @@
+"""``hyperplan predict``: score new rows with the model of a competition."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+from hyperplan.cli import require_extra
+
+
+def run(model, table, out, lang) -> int:
+    """Load, check the columns, predict, write beside and rename."""
+    require_extra("pandas", "report")
+    from hyperplan._texts import text
+    from hyperplan.compete import CompetitionError, TableError, read_table
+    from hyperplan.compete._predict import load_model, predict_table
+
+    try:
+        loaded = load_model(model)
+        frame = read_table(table)
+        predictions, unused = predict_table(loaded, frame)
+        _write(predictions, Path(out))
+    except (CompetitionError, TableError) as error:
+        print(f"hyperplan: {error.message(lang)}", file=sys.stderr)
+        return 2
+    if unused:
+        print(text("compete.predict.extra", lang, columns=", ".join(unused)))
+    print(text("compete.predict.done", lang, count=len(predictions), path=out))
+    return 0
+
+
+def _write(predictions, path: Path) -> None:
+    from hyperplan.compete import CompetitionError
+
+    try:
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".csv", delete=False, encoding="utf-8") as file:
+            predictions.to_csv(file, index=False)
+        Path(file.name).chmod(0o644)
+        Path(file.name).replace(path)
+    except OSError as error:
+        raise CompetitionError("out_unwritable", folder=path, reason=error.strerror or str(error)) from None

@@ -1,0 +1,106 @@
+"""The result of a competition, for people who work in Python."""
+
+from hyperplan.compete._quality import INTERVAL_LEVEL, residual_quantiles
+from hyperplan.compete._table_model import TableModel
+
+
+class Competition:
+    """What `compete` returns.
+
+    Attributes
+    ----------
+    best : TableModel
+        The chosen model, fitted on all labelled rows; takes tables as they are.
+    document : dict
+        Everything the report shows, as JSON has it.
+    predictions : dict
+        ``"test"`` and ``"unlabelled"``: frames with a row per row to predict.
+    question, contest, standings
+        What was asked, all trials, and the comparison, for a closer look.
+
+    Examples
+    --------
+    >>> from hyperplan.compete import Competition, compete
+    >>> result = compete(table, target="species")  # doctest: +SKIP
+    >>> result.best.predict(table)  # doctest: +SKIP
+    """
+
+    def __init__(self, question, contest, standings, extras, document):
+        self.question, self.contest, self.standings, self.document = question, contest, standings, document
+        problem = question.problem
+        residuals = None if problem.classes else residual_quantiles(problem, standings.chosen)
+        self.best = TableModel(extras["pipeline"], question.settings.target, problem.classes, residuals, INTERVAL_LEVEL)
+        self.predictions = {name: self._frame(values) for name, values in extras.get("predictions", {}).items()}
+
+    def __repr__(self):
+        score = self.document["chosen"]["score"]
+        return (
+            f"Competition({self.document['title']}: {self.document['chosen']['label']}, "
+            f"{self.document['metric']['label']} {score['value']:.4g})"
+        )
+
+    def __str__(self):
+        return "\n".join(self.answer())
+
+    def answer(self, language: str | None = None) -> list[str]:
+        """The answer in three sentences."""
+        from hyperplan.report import answer_sentences
+
+        return answer_sentences(self.document, language or self.question.settings.lang)
+
+    def table(self):
+        """The leaderboard as a frame."""
+        import pandas
+
+        keys = (
+            "rank",
+            "label",
+            "score",
+            "low",
+            "high",
+            "group",
+            "is_chosen",
+            "fit_seconds",
+            "tried",
+            "status",
+            "reason",
+        )
+        rows = [{key: row.get(key) for key in keys} for row in self.document["leaderboard"]]
+        return pandas.DataFrame(rows).rename(columns={"label": "model", "is_chosen": "chosen"})
+
+    def report(self, path, language: str | None = None):
+        """Write the HTML report; returns its path."""
+        from hyperplan.report import write_report
+
+        return write_report(self.document, path, language or self.question.settings.lang)
+
+    def save(self, folder, table: str | None = None):
+        """Write the whole folder of results in one step; returns its path."""
+        from hyperplan.compete._output import write_results
+
+        return write_results(self, folder, table)
+
+    def best_frame_columns(self) -> list[str]:
+        """Names of the columns of ``predictions.csv``."""
+        classes = self.best.classes
+        return (
+            ["prediction", *(f"probability_{name}" for name in classes)]
+            if classes
+            else ["prediction", "lower", "upper"]
+        )
+
+    def _frame(self, values):
+        """Predictions as people want them: label and probabilities, or number and interval."""
+        return prediction_frame(self.best, values)
+
+
+def prediction_frame(model: TableModel, values):
+    """A frame with the columns of ``predictions.csv`` from probabilities or numbers."""
+    import pandas
+
+    if model.classes:
+        labels = model.classes_[values.argmax(axis=1)]
+        shares = {f"probability_{name}": values[:, k] for k, name in enumerate(model.classes)}
+        return pandas.DataFrame({"prediction": labels, **shares})
+    low, high = model.residuals
+    return pandas.DataFrame({"prediction": values, "lower": values + low, "upper": values + high})

@@ -1,0 +1,184 @@
+"""The JSON document of a competition: everything the report shows, as plain numbers and texts."""
+
+import datetime
+import importlib.metadata
+import math
+import platform
+
+import numpy as np
+
+import hyperplan
+from hyperplan.compete._columns_values import typed_values
+from hyperplan.compete._measures import rope_of
+from hyperplan.compete._quality import bias_variance, classification_quality, regression_quality
+from hyperplan.compete._question import Question
+from hyperplan.compete._standings import CORRECTION, LEVEL, Standings, other_metrics, plain_settings
+from hyperplan.report._document import SCHEMA
+
+PACKAGES = ("hyperplan", "numpy", "scipy", "numba", "scikit-learn", "pandas")
+TOP_VALUES = 6
+MOST_COLUMNS = 400  # shown with their distribution
+
+
+def make_document(
+    question: Question, standings: Standings, findings, extras: dict, title: str, sha256: str, used: dict
+):
+    """Assemble the document.
+
+    Parameters
+    ----------
+    question : Question
+        What was asked.
+    standings : Standings
+        Who won.
+    findings : dict
+        ``audit`` and ``diagnosis``: lists of Finding.
+    extras : dict
+        What workers found out about the chosen model: settings, certificate, importances, dependence, learning,
+        holdout; each may be missing.
+    title, sha256 : str
+        Name and digest of the table.
+    used : dict
+        ``seconds`` and ``jobs``.
+    """
+    problem, chosen = question.problem, standings.chosen
+    document = {
+        "schema": SCHEMA,
+        "hyperplan": hyperplan.__version__,
+        "created": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "title": title,
+        "task": problem.task,
+        "metric": _metric(problem),
+        "data": _data(question),
+        "protocol": _protocol(question, standings, used),
+        "leaderboard": standings.rows,
+        "chosen": _chosen(problem, standings, extras),
+        "classification": classification_quality(problem, chosen) if problem.classes else None,
+        "regression": None if problem.classes else regression_quality(problem, chosen),
+        "importances": extras.get("importances"),
+        "partial_dependence": extras.get("dependence", []),
+        "learning_curve": extras.get("learning"),
+        "bias_variance": bias_variance(problem, chosen),
+        "diagnosis": [finding.as_dict() for finding in findings["diagnosis"]],
+        "audit": [finding.as_dict() for finding in findings["audit"]],
+        "receipt": {
+            "data_sha256": sha256,
+            "seed": problem.seed,
+            "machine": machine(),
+            "python": platform.python_version(),
+            "packages": versions(),
+        },
+    }
+    return finite(document)
+
+
+def machine() -> str:
+    """What the computer is, without its name."""
+    return f"{platform.system()} {platform.machine()}"
+
+
+def versions() -> dict[str, str]:
+    """Versions of the packages that decide numbers."""
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def finite(value):
+    """The same document in plain types, with null for numbers that JSON cannot write."""
+    if isinstance(value, dict):
+        return {str(key): finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [finite(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return finite(value.tolist())
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _metric(problem) -> dict:
+    measure = problem.measure
+    return {
+        "name": measure.name,
+        "label": measure.label,
+        "greater_is_better": measure.greater_is_better,
+        "best": measure.best,
+        "unit": "",
+    }
+
+
+def _protocol(question, standings, used) -> dict:
+    problem, n_splits = question.problem, len(standings.chosen.outcomes)
+    return {
+        "folds": min(problem.n_folds, n_splits),
+        "repeats": max(1, n_splits // problem.n_folds),
+        "kind": question.kind,
+        "tuning": "successive halving inside each training part",
+        "interval": "corrected_t",
+        "level": LEVEL,
+        "rope": rope_of(problem.measure, problem.y),
+        "correction": CORRECTION,
+        "seed": problem.seed,
+        "jobs": used["jobs"],
+        "budget": float(question.settings.time),
+        "used": round(used["seconds"], 2),
+    }
+
+
+def _chosen(problem, standings, extras) -> dict:
+    chosen = standings.chosen
+    return {
+        "name": chosen.candidate.name,
+        "label": chosen.candidate.label,
+        "settings": plain_settings(extras.get("settings", {})),
+        "why": standings.why,
+        "score": standings.score,
+        "other_metrics": other_metrics(problem, chosen),
+        "holdout": extras.get("holdout"),
+    }
+
+
+def _data(question: Question) -> dict:
+    problem, labelled = question.problem, int(question.is_labelled.sum())
+    rows = len(question.frame)
+    return {
+        "rows": rows,
+        "labelled": labelled,
+        "unlabelled": rows - labelled,
+        "test_rows": 0 if question.test is None else len(question.test),
+        "target": _target(question.settings.target, problem),
+        "columns": [_column(question.frame, column, k) for k, column in enumerate(question.columns)],
+    }
+
+
+def _target(name, problem) -> dict:
+    if problem.classes:
+        counts = np.bincount(problem.y, minlength=len(problem.classes))
+        return {"name": name, "classes": list(problem.classes), "counts": counts.tolist()}
+    counts, edges = np.histogram(problem.y, bins=20)
+    mean, spread = float(problem.y.mean()), float(problem.y.std())
+    return {"name": name, "edges": edges.tolist(), "counts": counts.tolist(), "mean": mean, "std": spread}
+
+
+def _column(frame, column, position: int) -> dict:
+    """A column at a glance: a histogram of numbers and dates, the most frequent categories."""
+    found = {"name": column.name, "kind": column.kind, "why": column.why, "missing": column.missing,
+             "distinct": column.distinct, "edges": None, "counts": None, "top": None}  # fmt: skip
+    if position >= MOST_COLUMNS:
+        return found
+    if column.kind == "number":
+        values = typed_values(frame[column.name], column)
+        values = values[np.isfinite(values)]
+        if values.size:
+            low, high = np.quantile(values, [0.005, 0.995])
+            counts, edges = np.histogram(np.clip(values, low, high), bins=12)
+            found |= {"edges": edges.tolist(), "counts": counts.tolist()}
+    elif column.kind in ("category", "text", "id", "constant"):
+        top = frame[column.name].value_counts().head(TOP_VALUES)
+        found["top"] = [[str(value)[:60], int(count)] for value, count in top.items()]
+    return found

@@ -1,0 +1,132 @@
+"""What the chosen model looks at, and whether more rows would help; each function runs in a worker.
+
+Models that explain are those of the outer splits, asked about rows they have not seen: an explanation from training
+rows would praise what was learnt by heart.
+"""
+
+import numpy as np
+
+from hyperplan.compete import _models
+from hyperplan.compete._problem import Problem
+from hyperplan.compete._trial import certificate_of, final_model, fitted
+
+ROWS = 2000  # on which importances are measured
+CURVE_ROWS = 300  # on which dependences are averaged
+GRID = 20
+MOST_CATEGORIES = 10
+TOP = 6  # columns whose dependence is shown
+SHARES = (0.125, 0.25, 0.5, 1.0)
+
+
+def finish(problem: Problem, candidate, n_tries: int, settings, extra: dict):
+    """The final pipeline, its settings and certificate, and predictions for the tables of `extra`."""
+    pipeline, settings = final_model(problem, candidate, n_tries, settings)
+    predictions = {name: _models.predict(pipeline, typed, len(problem.classes)) for name, typed in extra.items()}
+    return pipeline, settings, certificate_of(pipeline), predictions
+
+
+def explain(problem: Problem, candidate, settings: dict, split: int):
+    """``(importances, partial dependence)`` as JSON has them, of the model of one split on its test rows."""
+    import pandas
+
+    from hyperplan.evaluation import permutation_importance
+
+    train, test = problem.splits[split]
+    pipeline, _ = fitted(problem, candidate, settings, train)
+    rows = test[:: 1 + len(test) // ROWS]
+    typed = problem.rows(problem.typed, rows)
+    frame = pandas.DataFrame({name: pandas.Series(values) for name, values in typed.items()})
+    sign = 1.0 if problem.measure.greater_is_better else -1.0
+
+    def score(model, X, y):
+        arrays = {name: X[name].to_numpy() for name in typed}
+        return sign * problem.measure.score(y, _models.predict(model, arrays, len(problem.classes)))
+
+    repeats = 5 if len(typed) <= 40 else 2
+    found = permutation_importance(pipeline, frame, problem.y[rows], scoring=score, n_repeats=repeats, n_jobs=1)
+    order = found.order()
+    importances = [
+        {
+            "name": str(found.names[i]),
+            "mean": float(found.importances_mean[i]),
+            "low": float(found.low[i]),
+            "high": float(found.high[i]),
+        }
+        for i in order
+    ]
+    shown = [str(found.names[i]) for i in order[:TOP] if found.importances_mean[i] > 0]
+    return importances, [dependence(problem, pipeline, typed, name) for name in shown]
+
+
+def dependence(problem: Problem, pipeline, typed: dict, name: str) -> dict:
+    """Mean prediction when a column is set to each value of a grid, and where the middle 80 % of the rows are."""
+    n = len(next(iter(typed.values())))
+    some = np.arange(n)[:: 1 + n // CURVE_ROWS]
+    sample = {key: values[some] for key, values in typed.items()}
+    kind, grid, density = _grid(typed[name])
+    curves = []
+    for value in grid:
+        column = np.empty_like(sample[name])
+        column[:] = value
+        prediction = _models.predict(pipeline, {**sample, name: column}, len(problem.classes))
+        curves.append(prediction[:, _shown_class(problem)] if problem.classes else prediction)
+    curves = np.array(curves)
+    return {
+        "name": name,
+        "kind": kind,
+        "grid": [_plain(value) for value in grid],
+        "mean": curves.mean(axis=1).tolist(),
+        "low": np.quantile(curves, 0.1, axis=1).tolist(),
+        "high": np.quantile(curves, 0.9, axis=1).tolist(),
+        "target_class": problem.classes[_shown_class(problem)] if problem.classes else None,
+        "density": density,
+    }
+
+
+def _shown_class(problem) -> int:
+    """The positive class of two, the most frequent of several."""
+    return 1 if len(problem.classes) == 2 else int(np.argmax(np.bincount(problem.y)))
+
+
+def _grid(values):
+    """``(kind, values to set, how many rows are near each)``."""
+    if values.dtype.kind == "O":
+        known = np.array([value for value in values if value is not None], dtype=object)
+        levels, counts = np.unique(known.astype(str), return_counts=True)
+        top = np.argsort(-counts, kind="stable")[:MOST_CATEGORIES]
+        return "category", levels[top].astype(object), counts[top].tolist()
+    known = values[~np.isnat(values)] if values.dtype.kind == "M" else values[np.isfinite(values)]
+    if values.dtype.kind == "M":
+        grid = np.unique(np.quantile(known.astype(np.int64), np.linspace(0.02, 0.98, GRID)).astype("datetime64[ns]"))
+    else:
+        grid = np.unique(np.quantile(known, np.linspace(0.02, 0.98, GRID)))
+    near = np.bincount(np.searchsorted((grid[1:] - grid[:-1]) / 2 + grid[:-1], known), minlength=len(grid))
+    return ("category" if values.dtype.kind == "M" else "number"), grid, near.tolist()
+
+
+def _plain(value):
+    if isinstance(value, np.datetime64):
+        return str(value.astype("datetime64[D]"))
+    return value if isinstance(value, str) else float(value)
+
+
+def learning(problem: Problem, candidate, settings: dict, split: int):
+    """``[(rows, score on them, score on the test rows)]`` for growing parts of the training rows."""
+    train, test = problem.splits[split]
+    rng = np.random.default_rng([problem.seed, split])
+    mixed = train if problem.order is not None else rng.permutation(train)
+    points = []
+    for share in SHARES:
+        rows = np.sort(mixed[-max(10, int(share * len(mixed))) :])
+        if problem.classes and len(np.unique(problem.y[rows])) < 2:
+            continue
+        pipeline, _ = fitted(problem, candidate, settings, rows)
+        some = rows[:: 1 + len(rows) // ROWS]
+        scores = [
+            problem.measure.score(
+                problem.y[part], _models.predict(pipeline, problem.rows(problem.typed, part), len(problem.classes))
+            )
+            for part in (some, test)
+        ]
+        points.append((len(rows), *scores))
+    return points

@@ -1,0 +1,116 @@
+"""After the contest: fit the chosen model on all rows, predict what is asked, and explain it while time lasts."""
+
+import contextlib
+import time
+
+import numpy as np
+
+from hyperplan.compete._crew import Crew
+from hyperplan.compete._errors import CompetitionError
+from hyperplan.compete._measures import MEASURES
+from hyperplan.compete._preparation import TablePreparation
+from hyperplan.compete._question import Question
+from hyperplan.compete._search import search_cost
+from hyperplan.compete._standings import LEVEL, Standings
+
+LEARNING_SPLITS = 5
+PATIENT = 600.0  # seconds that the final fit may take beyond the budget: without it there is no answer
+SHARE_OF_REST = 0.5  # of the time that is left, for a search on all rows
+
+
+def finish_chosen(question: Question, standings: Standings, crew: Crew, deadline: float, tell) -> dict:
+    """``pipeline, settings, certificate, predictions`` of the final model, and its explanations if time allows."""
+    problem, chosen = question.problem, standings.chosen
+    tell(phase="finishing")
+    extra = _tables_to_predict(question)
+    first = chosen.outcomes[0].settings
+    arguments = (chosen.candidate, chosen.n_tries, _known_settings(problem, chosen, deadline), extra)
+    learning = [
+        (("learning", split), "_explain.learning", (chosen.candidate, chosen.outcomes[split].settings, split), PATIENT)
+        for split in range(min(LEARNING_SPLITS, len(chosen.outcomes)))
+    ]
+    explain = [(("explain", 0), "_explain.explain", (chosen.candidate, first, 0), PATIENT)]
+    found: dict = {}
+    requests = [(("final", 0), "_explain.finish", arguments, PATIENT)]
+    for answer in crew.run(requests, time.monotonic() + PATIENT):
+        if not answer.is_ok:
+            raise CompetitionError("nobody", reasons=f"{chosen.candidate.name}: {answer.value}")
+        found["pipeline"], found["settings"], found["certificate"], found["predictions"] = answer.value
+    tell(phase="explaining")
+    with contextlib.suppress(KeyboardInterrupt):
+        answers = {answer.key: answer.value for answer in crew.run([*explain, *learning], deadline) if answer.is_ok}
+        found |= _explanations(answers)
+    if question.test is not None and question.settings.target in question.test.columns:
+        found["holdout"] = _holdout(question, found["predictions"]["test"])
+    return found
+
+
+def _known_settings(problem, chosen, deadline: float):
+    """None to search on all rows; when that would take too long, the settings of the split they served best."""
+    cost = 1.25 * chosen.seconds * (1 + search_cost(problem.n_rows, chosen.n_tries))
+    if chosen.n_tries <= 1 or cost <= SHARE_OF_REST * (deadline - time.monotonic()):
+        return None
+    sign = 1 if problem.measure.greater_is_better else -1
+    return max(chosen.outcomes.values(), key=lambda outcome: sign * outcome.score).settings
+
+
+def _tables_to_predict(question: Question) -> dict:
+    """Typed values of the test rows and of the rows without a target."""
+    extra = {}
+    if question.test is not None:
+        extra["test"] = TablePreparation(question.problem.columns).typed(question.test)
+    if not question.is_labelled.all():
+        extra["unlabelled"] = question.typed(question.frame[~question.is_labelled])
+    return extra
+
+
+def _explanations(answers: dict) -> dict:
+    found = {}
+    if ("explain", 0) in answers:
+        importances, dependence = answers["explain", 0]
+        found["importances"] = {"method": "permutation", "columns": importances}
+        found["dependence"] = dependence
+    curves = [value for (kind, _), value in sorted(answers.items()) if kind == "learning" and value]
+    if curves and len({tuple(point[0] for point in curve) for curve in curves}) >= 1:
+        found["learning"] = _learning_curve(curves)
+    return found
+
+
+def _learning_curve(curves) -> dict | None:
+    """Mean scores over splits and their ranges, at the sizes that all splits have."""
+    n_points = min(map(len, curves))
+    table = np.array([curve[-n_points:] for curve in curves], dtype=np.float64)
+    if n_points < 2 or not np.isfinite(table).all():
+        return None
+    curve = {"sizes": table[:, :, 0].mean(axis=0).round().tolist()}
+    for name, column in (("train", 1), ("validation", 2)):
+        values = table[:, :, column]
+        curve |= {
+            name: values.mean(axis=0).tolist(),
+            f"{name}_low": values.min(axis=0).tolist(),
+            f"{name}_high": values.max(axis=0).tolist(),
+        }
+    return curve
+
+
+def _holdout(question: Question, prediction) -> dict | None:
+    """Score of the final model on test rows that have a target, with a bootstrap interval."""
+    from hyperplan.compete._columns_task import typed_target
+    from hyperplan.evaluation import bootstrap_interval
+
+    problem = question.problem
+    values = typed_target(question.test[question.settings.target], problem.task)
+    if problem.classes:
+        codes = {name: code for code, name in enumerate(problem.classes)}
+        y = np.array([codes.get(value, -1) for value in values])
+        known = y >= 0
+    else:
+        y, known = values, np.isfinite(values)
+    if known.sum() < 2 or np.ptp(y[known]) == 0:
+        return None
+    measure = MEASURES[problem.metric]
+    y, prediction = y[known], prediction[known]
+    strata = y if problem.classes else None
+    metric, truth, (answers,) = measure.resampled(y, [prediction])
+    found = bootstrap_interval(metric, truth, answers, method="percentile", n_resamples=300, level=LEVEL, strata=strata)
+    return {"rows": int(known.sum()), "value": found.value, "low": found.low, "high": found.high, "method": "bootstrap"}

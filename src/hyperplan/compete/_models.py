@@ -1,0 +1,105 @@
+"""Fitting a candidate: preparation and estimator as one, predictions in the form of the competition."""
+
+import warnings
+
+import numpy as np
+
+from hyperplan._base import BaseEstimator, check_is_fitted
+from hyperplan.compete._preparation import TablePreparation, category_positions
+
+
+class TablePipeline(BaseEstimator):
+    """Preparation, then estimator; probabilities are never surer than the number of rows allows.
+
+    From n rows nobody can know that something never happens.  Probabilities are mixed with one row of the shares of the
+    classes, ``(n p + shares) / (n + 1)``: a leaf that saw one class only does not claim certainty.
+
+    Parameters
+    ----------
+    prepare : TablePreparation
+        From columns to a matrix.
+    model : estimator
+        From the matrix to answers.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Codes of the classes that were seen.
+    shares_ : ndarray
+        Their shares among the training rows.
+    n_rows_ : int
+        Number of training rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hyperplan.compete import TablePipeline, TablePreparation, guess_columns
+    >>> from hyperplan.tree import DecisionTreeClassifier
+    >>> import pandas
+    >>> table = pandas.DataFrame({"size": [1.5, 2.5, 3.5, 4.5]})
+    >>> model = TablePipeline(TablePreparation(guess_columns(table), "trees"), DecisionTreeClassifier())
+    >>> model.fit(table, np.array([0, 0, 1, 1])).predict_proba(table)[0]
+    array([0.9, 0.1])
+    """
+
+    def __init__(self, prepare=None, model=None):
+        self.prepare = prepare
+        self.model = model
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "n_rows_")
+
+    def fit(self, X, y):
+        """Fit both steps; a model that did not converge says so in its certificate, not by a warning.
+
+        Parameters
+        ----------
+        X : DataFrame or dict of typed columns
+            The table.
+        y : ndarray
+            Codes of classes, or numbers.
+        """
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            self.model.fit(self.prepare.fit(X).transform(X), y)
+        self.n_rows_ = len(y)
+        if hasattr(self.model, "classes_"):
+            self.classes_, counts = np.unique(y, return_counts=True)
+            self.shares_ = counts / counts.sum()
+        return self
+
+    def predict(self, X):
+        """Numbers, or codes of the most probable classes."""
+        check_is_fitted(self)
+        if hasattr(self, "classes_"):
+            return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        return np.asarray(self.model.predict(self.prepare.transform(X)), dtype=np.float64)
+
+    def predict_proba(self, X):
+        """Probabilities of the classes."""
+        check_is_fitted(self)
+        shares = self.model.predict_proba(self.prepare.transform(X))
+        return (self.n_rows_ * shares + self.shares_) / (self.n_rows_ + 1)
+
+
+def build(candidate, settings, columns) -> TablePipeline:
+    """The unfitted pipeline of a candidate."""
+    model = candidate.build(settings)
+    positions = category_positions(columns)
+    if candidate.preparation == "native" and positions and "categorical_features" in model.get_params():
+        model.set_params(categorical_features=positions)
+    return TablePipeline(TablePreparation(columns, candidate.preparation), model)
+
+
+def predict(pipeline: TablePipeline, typed, n_classes: int) -> np.ndarray:
+    """Numbers, or probabilities with a column for each class, 0 for a class that was not seen."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if not n_classes:
+            return pipeline.predict(typed)
+        shares = pipeline.predict_proba(typed)
+    if len(pipeline.classes_) == n_classes:
+        return shares
+    full = np.zeros((shares.shape[0], n_classes))
+    full[:, pipeline.classes_] = shares
+    return full

@@ -1,0 +1,81 @@
+"""The folder of results, written beside and renamed: there is the old one, or the new one, never half."""
+
+import contextlib
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from hyperplan.compete._errors import CompetitionError
+from hyperplan.compete._receipt import make_receipt
+from hyperplan.compete._settings import write_settings
+
+MARK = "receipt.json"  # a folder that has it was written by a competition and may be replaced
+
+
+def check_folder(folder) -> Path:
+    """The folder, if results may be written there: it does not exist, is empty, or holds earlier results."""
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise CompetitionError("out_exists", folder=folder)
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
+        raise CompetitionError("out_exists", folder=folder)
+    return folder
+
+
+def write_results(competition, folder, table: str | None = None) -> Path:
+    """Write report, predictions, model, receipt and settings."""
+    folder = check_folder(folder)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    except OSError as error:
+        raise CompetitionError("out_unwritable", folder=folder, reason=error.strerror or str(error)) from None
+    try:
+        _fill(competition, beside, table)
+        _swap(beside, folder)
+    except OSError as error:
+        raise CompetitionError("out_unwritable", folder=folder, reason=error.strerror or str(error)) from None
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+    return folder
+
+
+def _fill(competition, folder: Path, table) -> None:
+    from hyperplan.persistence import save
+    from hyperplan.report import write_report
+
+    document, settings = competition.document, competition.question.settings
+    (folder / "report.json").write_text(json.dumps(document, ensure_ascii=False, allow_nan=False), encoding="utf-8")
+    write_report(document, folder / "report.html", settings.lang)
+    first = "test" if "test" in competition.predictions else "unlabelled"
+    for name, frame in competition.predictions.items():
+        suffix = "" if name == first else f"_{name}"
+        frame.to_csv(folder / f"predictions{suffix}.csv", index=False)
+    if not competition.predictions:
+        empty = competition.best_frame_columns()
+        (folder / "predictions.csv").write_text(",".join(empty) + "\n", encoding="utf-8")
+    (folder / "model").mkdir()
+    save(competition.best, folder / "model" / "model.hyperplan")
+    write_settings(settings, folder / "settings.toml", competition.question.columns)
+    receipt = make_receipt(competition, table)
+    (folder / MARK).write_text(json.dumps(receipt, ensure_ascii=False, allow_nan=False, indent=1), encoding="utf-8")
+    os.chmod(folder, 0o755)  # temporary folders are for their owner only
+
+
+def _swap(beside: Path, folder: Path) -> None:
+    """Put the new folder in the place of the old one; if that fails the old one comes back."""
+    if not folder.exists():
+        beside.rename(folder)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{folder.name}-old-", dir=folder.parent))
+    folder.rename(old / "results")
+    try:
+        beside.rename(folder)
+    except OSError:
+        with contextlib.suppress(OSError):
+            (old / "results").rename(folder)
+        raise
+    finally:
+        shutil.rmtree(old, ignore_errors=folder.exists())

@@ -1,0 +1,252 @@
+"""From the columns of a table to the matrix a model learns from.
+
+Everything is learnt on the training rows: medians, scales, categories, words.  Three ways, by what a model can do:
+
+- "linear": missing numbers become the median, with a column that says so; numbers are centred and scaled; each
+  category is a column of zeros and ones.  Sparse when there are many columns.
+- "trees": missing numbers stay; few categories are columns of zeros and ones, many are ranks by frequency.
+- "native": missing numbers stay; categories are codes, at the positions `category_positions` tells.
+
+Dates become year, month, weekday, hour and days; texts the presence of their most frequent words and their length.
+"""
+
+import re
+from collections import Counter
+
+import numpy as np
+import scipy.sparse as sp
+
+from hyperplan._base import BaseEstimator, TransformerMixin, check_is_fitted
+from hyperplan.compete._columns_values import typed_values
+from hyperplan.compete._errors import TableError
+
+MODES = ("linear", "trees", "native")
+USED = ("number", "category", "date", "text")
+DATE_PARTS = ("days", "year", "month", "weekday", "hour")
+FEW_LEVELS = 8  # categories that trees see one by one
+MOST_LEVELS = 5000  # of one column, in a linear model
+RARE_LEVEL = 2  # rows that a category needs for a column of its own, in a linear model
+MOST_WORDS = 200
+SPARSE_FROM = 300  # columns
+WORD = re.compile(r"\w\w+")
+
+
+class TablePreparation(TransformerMixin, BaseEstimator):
+    """Turn the columns of a table into numbers, by their kinds.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        What `guess_columns` found; identifiers, constants and empty columns are left out.
+    mode : {"linear", "trees", "native"}, default="linear"
+        What the model can do with missing values and categories.
+
+    Attributes
+    ----------
+    encoders_ : list of dict
+        What was learnt of each column that is used.
+    feature_names_ : list of str
+        Names of the columns of the matrix.
+    origins_ : list of str
+        The column of the table behind each column of the matrix.
+
+    Examples
+    --------
+    >>> from hyperplan.compete import TablePreparation, guess_columns, read_table
+    >>> from hyperplan.datasets import table_path
+    >>> table = read_table(table_path("penguins"))
+    >>> prepare = TablePreparation(guess_columns(table, "species"), mode="native").fit(table)
+    >>> prepare.transform(table).shape[0] == len(table)
+    True
+    """
+
+    def __init__(self, columns=(), mode="linear"):
+        self.columns = columns
+        self.mode = mode
+
+    def fit(self, X, y=None):
+        """Learn medians, scales, categories and words.
+
+        Parameters
+        ----------
+        X : DataFrame or dict of arrays
+            The table; a dict holds typed values (see `typed`).
+        y : ignored
+            Nothing of the target is used.
+        """
+        if self.mode not in MODES:
+            raise ValueError(f"mode must be one of {', '.join(MODES)}, got {self.mode!r}")
+        typed = self.typed(X)
+        self.encoders_ = encoders = [
+            {"column": column.name, "kind": kind, **_LEARN[kind](name, values, self.mode)}
+            for column in self.columns
+            if column.kind in USED
+            for name, kind, values in _parts(column, typed[column.name])
+        ]
+        self.feature_names_ = [name for encoder in encoders for name in encoder["features"]]
+        self.origins_ = [encoder["column"] for encoder in encoders for _ in encoder["features"]]
+        return self
+
+    def transform(self, X):
+        """The matrix of a table: float64, or sparse when a linear model gets many columns."""
+        check_is_fitted(self)
+        typed = self.typed(X)
+        parts = [
+            values
+            for column in self.columns
+            if column.kind in USED
+            for _, _, values in _parts(column, typed[column.name])
+        ]
+        blocks = [_APPLY[encoder["kind"]](encoder, part, self.mode) for encoder, part in zip(self.encoders_, parts)]
+        n_rows = len(next(iter(typed.values()))) if typed else 0
+        if not blocks:
+            return np.zeros((n_rows, 0))
+        if self.mode == "linear" and len(self.feature_names_) > SPARSE_FROM:
+            return sp.hstack([sp.csr_array(block) for block in blocks], format="csr")
+        dense = [block.toarray() if sp.issparse(block) else block for block in blocks]
+        return np.ascontiguousarray(np.hstack(dense))
+
+    def get_feature_names_out(self, input_features=None):
+        """Names of the columns of the matrix."""
+        check_is_fitted(self)
+        return np.asarray(self.feature_names_, dtype=object)
+
+    def typed(self, X) -> dict:
+        """Typed values of the columns that are used; names a column that is not there."""
+        if isinstance(X, dict):
+            return X
+        used = [column for column in self.columns if column.kind in USED]
+        absent = [column.name for column in used if column.name not in X.columns]
+        if absent:
+            raise TableError("columns_absent", columns=", ".join(absent), count=len(absent))
+        return {column.name: typed_values(X[column.name], column) for column in used}
+
+
+def category_positions(columns) -> list[int]:
+    """Which columns of a "native" matrix are categories; known before anything is learnt."""
+    positions, place = [], 0
+    for column in columns:
+        if column.kind == "category":
+            positions.append(place)
+        place += {"number": 1, "category": 1, "date": len(DATE_PARTS)}.get(column.kind, 0)
+        if column.kind == "text":
+            break  # how many words follow is only known after fitting: `native_order` puts texts last
+    return positions
+
+
+def native_order(columns) -> tuple:
+    """Columns with the texts last, so that positions of categories do not depend on words."""
+    return tuple(sorted(columns, key=lambda column: column.kind == "text"))
+
+
+def _parts(column, values):
+    """``(name, kind of encoder, values)`` of what a column consists of."""
+    if column.kind == "date":
+        for part, numbers in zip(DATE_PARTS, _date_parts(values)):
+            yield f"{column.name}: {part}", "number", numbers
+    else:
+        yield column.name, column.kind, values
+
+
+def _date_parts(values):
+    known = ~np.isnat(values)
+    days = values.astype("datetime64[D]")
+    months = values.astype("datetime64[M]")
+    years = values.astype("datetime64[Y]")
+    hours = (values - days).astype("timedelta64[m]").astype(np.float64) / 60
+    numbers = (
+        days.astype(np.int64),
+        years.astype(np.int64) + 1970,
+        (months - years).astype(np.int64) + 1,
+        (days.astype(np.int64) + 3) % 7,  # 1970-01-01 was a Thursday
+        hours,
+    )
+    return [np.where(known, np.asarray(part, dtype=np.float64), np.nan) for part in numbers]
+
+
+def _learn_number(name, values, mode):
+    if mode != "linear":
+        return {"features": [name]}
+    values = np.where(np.isfinite(values), values, np.nan)
+    is_missing = np.isnan(values)
+    middle = float(np.median(values[~is_missing])) if not is_missing.all() else 0.0
+    filled = np.where(is_missing, middle, values)
+    mean, spread = (float(filled.mean()), float(filled.std())) if filled.size else (0.0, 0.0)
+    features = [name, f"{name} is missing"] if is_missing.any() else [name]
+    return {"features": features, "median": middle, "mean": mean, "scale": spread or 1.0}
+
+
+def _apply_number(encoder, values, mode):
+    values = np.where(np.isfinite(values), values, np.nan)
+    if mode != "linear":
+        return values[:, None]
+    is_missing = np.isnan(values)
+    scaled = (np.where(is_missing, encoder["median"], values) - encoder["mean"]) / encoder["scale"]
+    return np.column_stack([scaled, is_missing]) if len(encoder["features"]) == 2 else scaled[:, None]
+
+
+def _learn_category(name, values, mode):
+    levels, counts = _levels(values)
+    if mode == "linear":
+        few = len(values) >= 50
+        levels = levels[counts >= RARE_LEVEL] if few and (counts >= RARE_LEVEL).sum() > 1 else levels
+        levels = levels[:MOST_LEVELS]
+    is_one_hot = mode == "linear" or (mode == "trees" and len(levels) <= FEW_LEVELS)
+    features = [f"{name} = {level}" for level in levels] if is_one_hot else [name]
+    if mode == "linear" and any(value is None for value in values):
+        features.append(f"{name} is missing")
+    return {"features": features, "levels": levels.tolist(), "is_one_hot": is_one_hot}
+
+
+def _levels(values):
+    """Categories by falling frequency, equal ones by name, and their counts."""
+    import pandas
+
+    codes, levels = pandas.factorize(np.asarray(values, dtype=object))
+    counts = np.bincount(codes[codes >= 0], minlength=len(levels))
+    order = sorted(range(len(levels)), key=lambda i: (-counts[i], levels[i]))
+    return np.asarray(levels, dtype=object)[order], counts[order]
+
+
+def _apply_category(encoder, values, mode):
+    import pandas
+
+    codes = pandas.Index(encoder["levels"], dtype=object).get_indexer(np.asarray(values, dtype=object))
+    if not encoder["is_one_hot"]:
+        return np.where(codes >= 0, codes, np.nan)[:, None]
+    if len(encoder["features"]) > len(encoder["levels"]):
+        missing = np.fromiter((value is None for value in values), dtype=bool, count=len(values))
+        codes = np.where(missing, len(encoder["levels"]), codes)
+    rows = np.flatnonzero(codes >= 0)
+    shape = (len(codes), len(encoder["features"]))
+    return sp.csr_array((np.ones(rows.size), (rows, codes[rows])), shape=shape)
+
+
+def _learn_text(name, values, mode):
+    found = Counter(word for value in values for word in set(_words(value)))
+    common = [word for word, count in found.items() if count >= RARE_LEVEL]
+    words = sorted(sorted(common, key=lambda word: (-found[word], word))[:MOST_WORDS])
+    lengths = np.array([len(value or "") for value in values], dtype=np.float64)
+    scale = float(np.log1p(lengths).std()) or 1.0
+    mean = float(np.log1p(lengths).mean()) if lengths.size else 0.0
+    return {"features": [f"{name}: {word}" for word in words] + [f"{name}: length"], "words": words, "mean": mean,
+            "scale": scale}  # fmt: skip
+
+
+def _words(value):
+    return WORD.findall(value.lower()) if value else []
+
+
+def _apply_text(encoder, values, mode):
+    place = {word: position for position, word in enumerate(encoder["words"])}
+    block = np.zeros((len(values), len(place) + 1))
+    for row, value in enumerate(values):
+        for word in _words(value):
+            if word in place:
+                block[row, place[word]] = 1.0
+        block[row, -1] = (np.log1p(len(value or "")) - encoder["mean"]) / encoder["scale"]
+    return block
+
+
+_LEARN = {"number": _learn_number, "category": _learn_category, "text": _learn_text}
+_APPLY = {"number": _apply_number, "category": _apply_category, "text": _apply_text}

@@ -1,0 +1,190 @@
+"""From a table and settings to a problem that workers can solve: what is asked, of which rows, by which columns."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hyperplan.compete._columns import Column, guess_columns
+from hyperplan.compete._columns_task import Guess, guess_metric, guess_task, typed_target
+from hyperplan.compete._columns_values import typed_values
+from hyperplan.compete._errors import CompetitionError
+from hyperplan.compete._folds import make_splits, split_kind
+from hyperplan.compete._measures import find_measure
+from hyperplan.compete._names import nearest_names
+from hyperplan.compete._preparation import USED, native_order
+from hyperplan.compete._problem import Problem
+from hyperplan.compete._settings import Settings, check_names
+
+FEWEST_ROWS = 10
+FOLDS = 5
+REPEATS = ((500, 4), (5000, 2))  # (rows below which, repetitions)
+
+
+class Question(NamedTuple):
+    """A table with its question.
+
+    Attributes
+    ----------
+    settings : Settings
+        What was asked for.
+    frame, test : DataFrame, DataFrame or None
+        The table, and the rows to predict.
+    columns : tuple of Column
+        Every column but the target, with the kind that is used.
+    task, metric : Guess
+        What was asked or guessed, and why.
+    is_labelled : ndarray of bool
+        Rows that have a value of the target.
+    problem : Problem
+        What workers get.
+    kind : str
+        How rows are dealt over splits.
+    """
+
+    settings: Settings
+    frame: object
+    test: object
+    columns: tuple[Column, ...]
+    task: Guess
+    metric: Guess
+    is_labelled: np.ndarray
+    problem: Problem
+    kind: str
+
+    def typed(self, frame) -> dict:
+        """Typed values of the columns that are learnt from, for any table that has them."""
+        return {column.name: typed_values(frame[column.name], column) for column in self.problem.columns}
+
+
+def make_question(frame, settings: Settings, test=None, columns=None) -> Question:
+    """Find out what is asked.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table, its rows in the order of the file.
+    settings : Settings
+        What is known; the rest is guessed.
+    test : DataFrame, default=None
+        Rows to predict.
+    columns : sequence of Column, default=None
+        Columns if they are known already.
+    """
+    name = _target_name(frame, settings)
+    check_names(settings, [str(column) for column in frame.columns])
+    columns = _kinds(columns or guess_columns(frame, name), settings)
+    task = guess_task(frame[name]) if settings.task == "auto" else Guess(settings.task, "asked")
+    values = typed_target(frame[name], task.value)
+    is_labelled = _labelled(values, task.value)
+    y, classes = _coded(values[is_labelled], task.value, name, settings.positive)
+    metric = guess_metric(task.value, y) if settings.metric is None else Guess(settings.metric, "asked")
+    find_measure(metric.value, task.value, len(classes))
+    used = _used(columns, settings)
+    groups = _values_of(frame, settings.group, columns, is_labelled)
+    order = _values_of(frame, settings.time_column, columns, is_labelled)
+    kind = split_kind(task.value, groups, order)
+    n_folds, n_repeats = _sizes(y, classes, groups, settings, kind)
+    splits = make_splits(y, kind, n_folds, n_repeats, settings.seed, groups, order)
+    labelled = frame[is_labelled] if not is_labelled.all() else frame
+    typed = {column.name: typed_values(labelled[column.name], column) for column in used}
+    problem = Problem(task.value, used, typed, y, classes, metric.value, splits, n_folds, groups, order, settings.seed)
+    return Question(settings, frame, test, columns, task, metric, is_labelled, problem, kind)
+
+
+def _target_name(frame, settings):
+    names = [str(name) for name in frame.columns]
+    shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
+    if settings.target is None:
+        raise CompetitionError("no_target", columns=shown)
+    if settings.target in names:
+        return settings.target
+    if near := nearest_names(settings.target, names):
+        raise CompetitionError("target_absent", name=settings.target, near=", ".join(near))
+    raise CompetitionError("target_absent_far", name=settings.target, columns=shown)
+
+
+def _kinds(columns, settings):
+    """Guessed kinds, replaced by those that were asked for."""
+    return tuple(
+        column._replace(kind=settings.columns[column.name], why="asked") if column.name in settings.columns else column
+        for column in columns
+    )
+
+
+def _labelled(values, task):
+    if task == "regression":
+        return np.isfinite(values)
+    return np.fromiter((value is not None for value in values), dtype=bool, count=len(values))
+
+
+def _coded(values, task, name, positive):
+    """``(y, classes)``: codes of classes with the positive one of two as 1, or numbers and ()."""
+    if not len(values):
+        raise CompetitionError("target_empty", name=name)
+    if len(values) < FEWEST_ROWS:
+        raise CompetitionError("too_few_rows", name=name, count=len(values), needed=FEWEST_ROWS)
+    if task == "regression":
+        if np.ptp(values) == 0:
+            raise CompetitionError("target_constant", name=name, value=float(values[0]))
+        return values.astype(np.float64), ()
+    classes, y = np.unique(values.astype(str), return_inverse=True)
+    if len(classes) == 1:
+        raise CompetitionError("target_constant", name=name, value=str(classes[0]))
+    counts = np.bincount(y)
+    if counts.min() < 2:
+        rare = int(np.argmin(counts))
+        raise CompetitionError("rare_class", name=name, value=str(classes[rare]), count=int(counts[rare]), needed=2)
+    names = _by_number([str(value) for value in classes])
+    if positive is not None:
+        wanted = str(positive)
+        if wanted not in names:
+            raise CompetitionError("positive", value=wanted, known=", ".join(names[:20]))
+        names = [*(value for value in names if value != wanted), wanted] if len(names) == 2 else names
+    codes = {value: code for code, value in enumerate(names)}
+    lookup = np.array([codes[str(value)] for value in classes], dtype=np.intp)
+    return lookup[y], tuple(names)
+
+
+def _by_number(names):
+    """Classes that are numbers in the order of the numbers, others by name."""
+    try:
+        return sorted(names, key=float)
+    except ValueError:
+        return sorted(names)
+
+
+def _used(columns, settings):
+    """Columns to learn from: groups would not be seen again, and what the settings drop is not wanted."""
+    left_out = {*settings.drop, settings.group}
+    used = native_order(column for column in columns if column.kind in USED and column.name not in left_out)
+    if not used:
+        raise CompetitionError("no_columns", columns=", ".join(f"{c.name}: {c.kind}" for c in columns[:20]))
+    return used
+
+
+def _values_of(frame, name, columns, rows):
+    """Codes or numbers of the column that tells groups or time; None without one."""
+    if name is None:
+        return None
+    column = next(column for column in columns if column.name == name)
+    values = typed_values(frame[name], column)[rows]
+    if values.dtype.kind == "M":
+        return values.astype(np.int64)
+    if values.dtype.kind == "O":
+        return np.unique(values.astype(str), return_inverse=True)[1]
+    return np.unique(values, return_inverse=True)[1]
+
+
+def _sizes(y, classes, groups, settings, kind):
+    """Number of folds and of repetitions."""
+    n_folds = settings.folds or FOLDS
+    if groups is not None:
+        count = len(np.unique(groups))
+        if count < 2:
+            raise CompetitionError("one_group", name=settings.group, count=count, needed=2)
+        n_folds = min(n_folds, count)
+    if len(classes) == 2 and kind == "stratified":
+        n_folds = max(2, min(n_folds, int(np.bincount(y).min())))
+    n_folds = min(n_folds, len(y) // 2)
+    repeats = next((count for rows, count in REPEATS if len(y) < rows), 1)
+    return n_folds, 1 if kind == "time" else repeats

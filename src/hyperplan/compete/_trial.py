@@ -1,0 +1,116 @@
+"""One unit of work: tune a candidate on a training part, fit it, predict rows it has not seen.
+
+A trial is a pure function of the problem, the candidate, the split and the number of settings to try: the same
+numbers come out whenever, wherever and however often it runs.  This is what `hyperplan verify` relies on.
+"""
+
+import contextlib
+import time
+from typing import NamedTuple
+
+import numpy as np
+
+from hyperplan._base.candidate import Candidate
+from hyperplan.compete import _models
+from hyperplan.compete._problem import ALL_ROWS, Problem
+from hyperplan.compete._search import search
+
+
+class Trial(NamedTuple):
+    """What is asked of a worker."""
+
+    candidate: Candidate
+    split: int
+    n_tries: int = 1
+
+
+class Outcome(NamedTuple):
+    """What a trial found.
+
+    Attributes
+    ----------
+    prediction : ndarray
+        For the test rows of the split: probabilities or numbers.
+    score, train_score : float
+        In the metric's units, on the test rows and on (at most 5000 of) the training rows.
+    settings : dict
+        What the search chose.
+    fit_seconds, predict_seconds, seconds : float
+        Of the last fit, its predictions, and all of the trial.
+    certificate : dict or None
+        What the fit guarantees.
+    """
+
+    prediction: np.ndarray
+    score: float
+    train_score: float
+    settings: dict
+    fit_seconds: float
+    predict_seconds: float
+    seconds: float
+    certificate: dict | None
+
+
+TRAIN_SAMPLE = 5000
+
+
+def run_trial(problem: Problem, trial: Trial) -> Outcome:
+    """Tune, fit, predict, score."""
+    began = time.perf_counter()
+    settings = search(problem, trial.candidate, trial.split, trial.n_tries).settings
+    train, test = problem.splits[trial.split]
+    pipeline, fit_seconds = fitted(problem, trial.candidate, settings, train)
+    before = time.perf_counter()
+    prediction = _models.predict(pipeline, problem.rows(problem.typed, test), len(problem.classes))
+    predict_seconds = time.perf_counter() - before
+    some = train[:: 1 + len(train) // TRAIN_SAMPLE]
+    on_train = _models.predict(pipeline, problem.rows(problem.typed, some), len(problem.classes))
+    return Outcome(
+        prediction,
+        problem.measure.score(problem.y[test], prediction),
+        problem.measure.score(problem.y[some], on_train),
+        settings,
+        fit_seconds,
+        predict_seconds,
+        time.perf_counter() - began,
+        certificate_of(pipeline),
+    )
+
+
+WARM_ROWS = 60
+
+
+def warm(problem: Problem, candidates) -> None:
+    """Fit each candidate on a few rows, so that loading compiled kernels is not taken for the cost of a fit."""
+    rows = np.linspace(0, problem.n_rows - 1, min(WARM_ROWS, problem.n_rows)).round().astype(int)
+    for candidate in candidates:
+        with contextlib.suppress(Exception):  # a candidate that fails will be reported when its turn comes
+            few = {name: 5 for name in ("n_estimators", "max_iter") if name in candidate.build({}).get_params()}
+            pipeline, _ = fitted(problem, candidate, few, rows)
+            _models.predict(pipeline, problem.rows(problem.typed, rows), len(problem.classes))
+
+
+def fitted(problem: Problem, candidate: Candidate, settings: dict, rows):
+    """The fitted pipeline and the seconds it took."""
+    began = time.perf_counter()
+    pipeline = _models.build(candidate, settings, problem.columns)
+    pipeline.fit(problem.rows(problem.typed, rows), problem.y[rows])
+    return pipeline, time.perf_counter() - began
+
+
+def final_model(problem: Problem, candidate: Candidate, n_tries: int, settings: dict | None = None):
+    """The pipeline fitted on all labelled rows with settings found on them, and these settings."""
+    if settings is None:
+        settings = search(problem, candidate, ALL_ROWS, n_tries).settings
+    return fitted(problem, candidate, settings, problem.train_rows(ALL_ROWS))[0], settings
+
+
+def certificate_of(pipeline) -> dict | None:
+    """The certificate of the model as JSON has it."""
+    certificate = getattr(pipeline.model, "certificate_", None)
+    if certificate is None:
+        return None
+    return {
+        "holds": bool(certificate.holds),
+        "summary": f"{certificate.kind}: {certificate.value:.3g} against {certificate.bound:.3g}",
+    }
