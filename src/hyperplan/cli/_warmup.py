@@ -260,12 +260,15 @@ def _inputs(estimator):
 
 
 def _targets(estimator, score):
-    """Targets that follow a score: two and three classes; grades; positive numbers (which all take), one and two."""
+    """Targets that follow a score: two and three classes; grades; positive numbers (which all take), one and two.
+
+    The numbers are so large that penalties of order one leave columns in the model: else a lasso has nothing to do.
+    """
     import numpy as np
 
     from hyperplan._base import is_classifier
 
-    positive = np.exp(score / (np.abs(score).max() + 1.0))
+    positive = 100.0 * np.exp(score / (np.abs(score).max() + 1.0))
     pair = np.column_stack([positive, positive[::-1]])
     if estimator().__sklearn_tags__().estimator_type == "ranker":
         return [np.digitize(score, [-0.7, 0.7])]
