@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from hyperplan.evaluation._corrected_t import corrected_standard_error, corrected_t_interval, corrected_t_test
     from hyperplan.evaluation._curve import Curve
     from hyperplan.evaluation._delong import DeLong, delong, delong_interval
-    from hyperplan.evaluation._diagnose import Diagnosis, diagnose
+    from hyperplan.evaluation._diagnose import diagnose
+    from hyperplan.evaluation._diagnose_record import Diagnosis
+    from hyperplan.evaluation._diagnose_scores import diagnose_scores
     from hyperplan.evaluation._five_by_two import FiveByTwo, five_by_two, five_by_two_test
     from hyperplan.evaluation._interval import Interval
     from hyperplan.evaluation._learning_curve import learning_curve

@@ -6,86 +6,12 @@ alone; training sizes are halved.  Under-fit and over-fit then mean that a copy 
 more than the splits' spread explains.
 """
 
-from typing import NamedTuple
-
 from hyperplan._base import check_consistent_length, is_classifier, is_regressor
-from hyperplan._texts import LANGUAGES, text
+from hyperplan._texts import LANGUAGES
 from hyperplan.evaluation._checks import check_choice
-from hyperplan.evaluation._diagnose_checks import Case, check_all
-from hyperplan.evaluation._diagnose_measure import Measurements, measure
+from hyperplan.evaluation._diagnose_measure import measure
+from hyperplan.evaluation._diagnose_record import Diagnosis, make_diagnosis
 from hyperplan.evaluation._tables import as_table
-
-VERDICTS = {
-    "D05": "leaking",
-    "D03": "overfit",
-    "D02": "underfit",
-    "D04": "unstable",
-    "D06": "too_good",
-    "D01": "useless",
-}
-
-
-class Diagnosis(NamedTuple):
-    """Findings about a model; printing it gives them in words.
-
-    Attributes
-    ----------
-    name : str
-        Class of the model.
-    findings : list of Finding
-        Numbered checks (docs/checks_diagnosis.md), the facts among them with severity "info".
-    verdicts : tuple of str
-        Of "leaking", "overfit", "underfit", "unstable", "too_good" and "useless" those that apply, the gravest first;
-        ("fine",) if none does.
-    measurements : Measurements
-        The numbers behind the findings.
-    language : {"en", "fr"}
-        Of the words.
-    """
-
-    name: str
-    findings: list
-    verdicts: tuple
-    measurements: Measurements
-    language: str
-
-    @property
-    def verdict(self) -> str:
-        """The gravest verdict."""
-        return self.verdicts[0]
-
-    def say(self, finding, part="message", language=None) -> str:
-        """Title, message or advice of a finding in words."""
-        values = {**finding.values, "columns": ", ".join(finding.columns)}
-        return text(f"diagnosis.{finding.code}.{part}", language or self.language, **values)
-
-    def frame(self):
-        """A pandas frame with a row per finding."""
-        import pandas as pd
-
-        parts = ("title", "message", "advice")
-        rows = [
-            {
-                "code": f.code,
-                "severity": f.severity,
-                "columns": ", ".join(f.columns),
-                **{p: self.say(f, p) for p in parts},
-            }
-            for f in self.findings
-        ]
-        return pd.DataFrame(rows)
-
-    def __str__(self):
-        def words(key, **values):
-            return text(f"diagnosis.{key}", self.language, **values)
-
-        lines = [words("head", name=self.name, verdicts="; ".join(words(f"verdict.{v}") for v in self.verdicts))]
-        for finding in self.findings:
-            values = {part: self.say(finding, part) for part in ("title", "message")}
-            lines.append(words("line", code=finding.code, severity=words(f"severity.{finding.severity}"), **values))
-            if finding.severity != "info":
-                lines.append(f"    {self.say(finding, 'advice')}")
-        return "\n".join(lines)
 
 
 def diagnose(
@@ -164,7 +90,4 @@ def diagnose(
         n_jobs=n_jobs,
         try_advice=try_advice,
     )
-    findings = check_all(Case(model, found, level))
-    grave = {finding.code for finding in findings if finding.severity != "info"}
-    verdicts = tuple(word for code, word in VERDICTS.items() if code in grave) or ("fine",)
-    return Diagnosis(type(model).__name__, findings, verdicts, found, language)
+    return make_diagnosis(model, found, level, language)

@@ -15,6 +15,7 @@ WORTH = 0.01  # share of the way from baseline to perfect below which a differen
 WIDE_GAP = 0.3  # share of what the model seems to have learned that does not carry over to new rows
 UNSTEADY = 0.2  # share of the squared error that an average over many samples would remove
 ALONE = 0.98  # share of the way to perfect that one column may not go alone
+CARRIES = 0.9  # share of all importance that one column may not have
 PERFECT = 0.995  # share of the way to perfect that is too good to be true
 VAGUE = 0.5  # half of the interval, as a share of the gain over the baseline
 MISJUDGED, SURE = 0.03, 3.0  # mean probability against share of hits: difference that matters, standard errors
@@ -35,6 +36,16 @@ class Case:
     def interval(self, values):
         """Corrected interval of a mean over the splits."""
         return corrected_t_interval(values, self.found.test_share, level=self.level)
+
+    def shown(self, score) -> float:
+        """A score as people know it: a loss without the sign that makes larger better."""
+        return float(self.found.sign * score)
+
+    def shown_interval(self) -> dict:
+        """The model's score on new rows with its interval, as people know it."""
+        own = self.interval(self.found.scores["model"])
+        low, high = sorted((self.shown(own.low), self.shown(own.high)))
+        return {"score": self.shown(own.value), "low": low, "high": high, "level": 100 * self.level}
 
     def gain(self, name):
         """How much better something scores than the model, split by split."""
@@ -85,10 +96,11 @@ def check_all(case) -> list[Finding]:
         learning_curve(case),
         convergence(case),
         calibration(case),
+        lone_carrier(case),
     ]
     findings = [finding for finding in found if finding is not None]
     if not any(finding.severity != "info" for finding in findings):
-        findings.append(Finding("D13", "info", (), {"score": case.score}))
+        findings.append(Finding("D13", "info", (), {"score": case.shown(case.score)}))
     return sorted(findings, key=lambda finding: finding.code)
 
 
@@ -96,9 +108,9 @@ def against_baseline(case):
     """D01: the score with its interval, and whether it beats an answer that ignores the columns."""
     if np.isnan(case.baseline):
         return None
-    own, gain = case.interval(case.found.scores["model"]), case.interval(-case.gain("baseline"))
-    values = {"score": own.value, "low": own.low, "high": own.high, "level": 100 * case.level}
-    values |= {"baseline": case.baseline, "gain": gain.value, "gain_low": gain.low, "gain_high": gain.high}
+    gain = case.interval(-case.gain("baseline"))
+    values = {**case.shown_interval(), "baseline": case.shown(case.baseline)}
+    values |= {"gain": gain.value, "gain_low": gain.low, "gain_high": gain.high}
     return Finding("D01", "info" if gain.low > 0 else "warning", (), values)
 
 
@@ -122,8 +134,8 @@ def fit_of(case) -> list:
 
 def _fit_finding(case, code, problem, rival, severity="warning"):
     name, gain = rival
-    values = {"train": case.train, "validation": case.score, "rival": case.found.labels[name]}
-    values |= {"rival_score": case.score + gain, "gain": gain, "moves": case.moves(problem)}
+    values = {"train": case.shown(case.train), "validation": case.shown(case.score), "rival": case.found.labels[name]}
+    values |= {"rival_score": case.shown(case.score + gain), "gain": gain, "moves": case.moves(problem)}
     return Finding(code, severity, (), values)
 
 
@@ -142,8 +154,9 @@ def lone_columns(case):
     columns = sorted((name for name, skill in skills.items() if skill >= ALONE), key=lambda name: -skills[name])
     if not columns:
         return None
-    values = {"n": len(columns), "best": columns[0], "best_score": case.found.columns[columns[0]], "score": case.score}
-    return Finding("D05", "error", tuple(columns), {**values, "share": 100 * skills[columns[0]]})
+    best = columns[0]
+    values = {"best": best, "best_score": case.shown(case.found.columns[best]), "score": case.shown(case.score)}
+    return Finding("D05", "error", tuple(columns), {**values, "share": 100 * skills[best]})
 
 
 def perfection(case):
@@ -151,39 +164,37 @@ def perfection(case):
     skill = case.skill(case.score)
     if not skill >= PERFECT:
         return None
-    return Finding("D06", "warning", (), {"score": case.score, "perfect": case.found.perfect})
+    return Finding("D06", "warning", (), {"score": case.shown(case.score), "perfect": case.shown(case.found.perfect)})
 
 
 def gap(case):
     """D07: training against validation score."""
     between = case.interval(case.gap)
-    values = {"train": case.train, "validation": case.score, "gap": between.value}
+    values = {"train": case.shown(case.train), "validation": case.shown(case.score), "gap": between.value}
     values |= {"gap_low": between.low, "gap_high": between.high}
     return Finding("D07", "info", (), values)
 
 
 def vagueness(case):
     """D08: an interval too wide to say how good the model is."""
-    own = case.interval(case.found.scores["model"])
-    half, gain = (own.high - own.low) / 2, case.score - case.baseline
+    shown, folds = case.shown_interval(), case.found.scores["model"]
+    half, gain = (shown["high"] - shown["low"]) / 2, case.score - case.baseline
     if not half > VAGUE * abs(gain):
         return None
-    folds = case.found.scores["model"]
-    values = {"low": own.low, "high": own.high, "level": 100 * case.level}
-    values |= {"worst": float(folds.min()), "best": float(folds.max()), "n": folds.size}
+    values = {name: shown[name] for name in ("low", "high", "level")}
+    values |= {"worst": case.shown(folds.min()), "best": case.shown(folds.max()), "n": folds.size}
     return Finding("D08", "info", (), values)
 
 
 def learning_curve(case):
     """D09: whether the last doubling of the rows still helped."""
-    if "half" not in case.found.scores:
+    curve = case.found.curve
+    if not {0.5, 1.0} <= curve.keys():
         return None
-    last = case.interval(-case.gain("half"))
+    last = case.interval(curve[1.0] - curve[0.5])
     if last.low <= 0 or last.value <= case.worth:
         return None
-    half = float(case.found.scores["half"].mean())
-    quarter = float(case.found.scores["quarter"].mean()) if "quarter" in case.found.scores else half
-    values = {"quarter": quarter, "half": half, "full": case.score}
+    values = {"half": case.shown(curve[0.5].mean()), "full": case.shown(curve[1.0].mean())}
     return Finding("D09", "info", (), {**values, "gain": last.value, "gain_low": last.low, "gain_high": last.high})
 
 
@@ -209,3 +220,16 @@ def calibration(case):
         return None
     values = {"confidence": 100 * sure, "accuracy": 100 * right, "difference": 100 * (sure - right)}
     return Finding("D12", "warning", (), values)
+
+
+def lone_carrier(case):
+    """D14: a model that hangs on one of its columns; with a nearly perfect score that column is suspected of a leak."""
+    gains = {name: max(0.0, gain) for name, gain in case.found.importances.items()}
+    total = sum(gains.values())
+    if len(gains) < 2 or not total > 0:
+        return None
+    best = max(gains, key=lambda name: gains[name])
+    if gains[best] < CARRIES * total:
+        return None
+    values = {"share": 100 * gains[best] / total, "drop": gains[best], "score": case.shown(case.score)}
+    return Finding("D14", "warning" if case.skill(case.score) >= ALONE else "info", (best,), values)

@@ -15,13 +15,13 @@ from hyperplan.ensemble import (
 )
 from hyperplan.evaluation._advice import core_of, trials
 from hyperplan.evaluation._diagnose_columns import Columns, column_scores
+from hyperplan.evaluation._diagnose_numbers import Measurements, confidence, indicators, spread
 from hyperplan.evaluation._splits import make_splits, share_of_splits
 from hyperplan.evaluation._tables import as_table, rows_of
 from hyperplan.metrics import check_scoring
 
 FEW_ROWS = 1000  # below that a forest is the better reference, above it boosting
 MOST_ENTRIES = 10**8  # of a table for the reference, which is made dense
-PARTS = {"half": 2, "quarter": 4}  # shares of the training rows for the learning curve
 
 
 class Job(NamedTuple):
@@ -41,43 +41,6 @@ class Outcome(NamedTuple):
     train: float = np.nan
     answers: np.ndarray | None = None
     ending: dict | None = None
-
-
-class Measurements(NamedTuple):
-    """Everything the checks read.
-
-    Attributes
-    ----------
-    scores : dict of name -> array of shape (n_splits,)
-        Validation scores of "model", "train" (the model on its training rows), "baseline", "reference", "half" and
-        "quarter" (learning curve), "simpler 1", "flexible 1", ...; what could not be fitted is not there.
-    labels : dict of name -> str
-        What was changed in the copies; the class of the reference.
-    columns : dict of name -> mean score of that column alone
-    variance, error : float
-        Mean variance between answers of models fitted to different rows, and the mean squared error of the answers
-        (Brier score for classes).
-    confidence, accuracy, n_rows : float, float, int
-        Mean probability of the predicted class, share of rows where it is right; NaN without probabilities.
-    endings : list of dict
-        How each fit of the model ended.
-    test_share : float
-        n_test / n_train.
-    perfect : float
-        The best possible score, NaN if not known.
-    """
-
-    scores: dict
-    labels: dict
-    columns: dict
-    variance: float
-    error: float
-    confidence: float
-    accuracy: float
-    n_rows: int
-    endings: list
-    test_share: float
-    perfect: float
 
 
 def measure(
@@ -105,18 +68,22 @@ def measure(
         found = member_map(work, jobs, n_jobs, own=all(is_own(job.model) for job in jobs))
         alone = column_scores(columns, y, splits[: _first_round(splits)], scorer, classify=classify, n_jobs=n_jobs)
     scores = _by_name(jobs, found)
-    own = [(job, outcome) for job, outcome in zip(jobs, found) if job.name == "model"]
-    scores["train"] = np.array([outcome.train for _, outcome in own])
+    own = [outcome for job, outcome in zip(jobs, found) if job.name == "model"]
+    scores["train"] = np.array([outcome.train for outcome in own])
+    answers = [(test, outcome.answers) for (_, test), outcome in zip(splits, own)]
+    half = scores.pop("half", None)
     return Measurements(
         scores=scores,
-        labels=labels,
-        columns={columns.names[j]: float(values.mean()) for j, values in alone.items()},
-        **_spread(own, target),
-        **_confidence(own, target),
-        n_rows=len(y),
-        endings=[outcome.ending for _, outcome in own],
         test_share=share_of_splits(splits),
+        labels=labels,
+        curve={} if half is None else {0.5: half, 1.0: scores["model"]},
+        columns={columns.names[j]: float(values.mean()) for j, values in alone.items()},
+        **spread(answers, target.numbers),
+        **(confidence(answers, target.numbers) if classify and hasattr(model, "predict_proba") else {}),
+        n_rows=len(y),
+        endings=[outcome.ending for outcome in own],
         perfect=perfect_score(scoring),
+        n_fits=len(jobs),
     )
 
 
@@ -157,9 +124,7 @@ def _contenders(model, X, columns, classify, try_advice):
 def _jobs(contenders, y, splits, classify):
     jobs = [Job(name, *pair, *split) for name, pair in contenders.items() for split in splits]
     strata = np.unique(np.asarray(y), return_inverse=True)[1] if classify else np.zeros(len(y), dtype=np.intp)
-    for name, share in PARTS.items():
-        jobs += [Job(name, *contenders["model"], _part(train, strata, share), test) for train, test in splits]
-    return jobs
+    return jobs + [Job("half", *contenders["model"], _half(train, strata), test) for train, test in splits]
 
 
 def _reference(n_rows, classify):
@@ -169,10 +134,10 @@ def _reference(n_rows, classify):
     return (HistGradientBoostingClassifier if classify else HistGradientBoostingRegressor)(random_state=0)
 
 
-def _part(train, strata, share):
-    """One in `share` of the training rows, of each class alike."""
+def _half(train, strata):
+    """Every second of the training rows, of each class alike."""
     shuffled = np.random.default_rng(len(train)).permutation(train)
-    return np.sort(shuffled[np.argsort(strata[shuffled], kind="stable")][::share])
+    return np.sort(shuffled[np.argsort(strata[shuffled], kind="stable")][::2])
 
 
 class _Target:
@@ -181,7 +146,7 @@ class _Target:
     def __init__(self, y, classify):
         self.classes = np.unique(np.asarray(y)) if classify else None
         values = np.asarray(y)
-        self.numbers = (values[:, None] == self.classes) * 1.0 if classify else values.reshape(len(y), -1).astype(float)
+        self.numbers = indicators(values, self.classes) if classify else values.reshape(len(y), -1).astype(float)
 
     def answers(self, model, X):
         """What a model says in the same numbers: probabilities, votes, or predictions."""
@@ -192,7 +157,7 @@ class _Target:
             answers = np.zeros((X.shape[0], self.classes.shape[0]))
             answers[:, known] = model.predict_proba(X)
             return answers
-        return (np.asarray(model.predict(X))[:, None] == self.classes) * 1.0
+        return indicators(model.predict(X), self.classes)
 
 
 def _outcome(job, y, scorer, target) -> Outcome:
@@ -225,28 +190,3 @@ def _by_name(jobs, found) -> dict:
     kept = {name: outs for name, outs in groups.items() if all(out is not None for out in outs)}
     scores = {name: np.array([out.test for out in outs]) for name, outs in kept.items()}
     return {name: values for name, values in scores.items() if name == "model" or np.isfinite(values).all()}
-
-
-def _spread(own, target) -> dict:
-    """Unbiased variance between answers about the same row by different fits, and the mean squared error of answers."""
-    count = np.zeros(target.numbers.shape[0])
-    total = np.zeros_like(target.numbers)
-    squares, errors = np.zeros_like(count), []
-    for job, outcome in own:
-        count[job.test] += 1
-        total[job.test] += outcome.answers
-        squares[job.test] += (outcome.answers**2).sum(axis=1)
-        errors.append(((outcome.answers - target.numbers[job.test]) ** 2).sum(axis=1))
-    often = count > 1
-    within = squares[often] - (total[often] ** 2).sum(axis=1) / count[often]
-    variance = float(np.mean(np.maximum(within, 0.0) / (count[often] - 1))) if often.any() else np.nan
-    return {"variance": variance, "error": float(np.concatenate(errors).mean())}
-
-
-def _confidence(own, target) -> dict:
-    """Mean probability of the predicted class against how often it is right."""
-    if target.classes is None or not hasattr(own[0][0].model, "predict_proba"):
-        return {"confidence": np.nan, "accuracy": np.nan}
-    top = np.concatenate([outcome.answers.max(axis=1) for _, outcome in own])
-    right = [outcome.answers.argmax(axis=1) == target.numbers[job.test].argmax(axis=1) for job, outcome in own]
-    return {"confidence": float(top.mean()), "accuracy": float(np.concatenate(right).mean())}
