@@ -118,8 +118,8 @@ def pairwise_distances(X, Y=None, metric="euclidean", *, n_jobs=None, ensure_all
     out = np.empty((n, m), dtype=dtype)
     is_symmetric = (Y is None or Y is X) and not callable(metric)
     _fill_rows(source, slice(0, n), out, 1 if callable(metric) else n_jobs, is_symmetric)
-    if is_symmetric and metric in BY_SCIPY:
-        np.fill_diagonal(out, 0.0)  # not always so after rounding
+    if is_symmetric and metric in (*BY_SCIPY, "cosine"):
+        np.fill_diagonal(out, 0.0)  # not always so after rounding, or of rows without a direction
     return out
 
 
