@@ -7,23 +7,28 @@ from pathlib import Path
 from hyperplan.cli import require_extra
 
 EXAMPLE = {"target": "species"}
+WIDE = 100  # characters of a terminal that has room for the costs of fits
 
 
 def run(table, example, **options) -> int:
     """Read, compete, show, write; errors are sentences, not stack traces."""
+    began = time.monotonic()
     require_extra("pandas", "report")
     require_extra("jinja2", "report")
     rich = require_extra("rich.console", "cli")
-    from hyperplan.compete import CompetitionError, SettingsError, TableError
+    from hyperplan._texts import text
+    from hyperplan.compete._errors import SpokenError
 
     console, language = rich.Console(), options.get("lang") or "en"
     try:
         settings = _settings(table, example, options)
         language = settings.lang
-        return _compete(console, settings)
-    except (CompetitionError, SettingsError, TableError) as error:
+        return _compete(console, settings, began)
+    except SpokenError as error:
         print(f"hyperplan: {error.message(language)}", file=sys.stderr)
-        return 2
+    except MemoryError:
+        print(f"hyperplan: {text('compete.errors.memory', language)}", file=sys.stderr)
+    return 2
 
 
 def _settings(table, example, options):
@@ -45,11 +50,14 @@ def _given(options):
     return {**given, "drop": tuple(given["drop"])} if "drop" in given else given
 
 
-def _compete(console, settings) -> int:
+def _compete(console, settings, began: float) -> int:
     from hyperplan._texts import text
     from hyperplan.cli import _warmup
     from hyperplan.compete import CompetitionError, compete, read_table, table_notes
+    from hyperplan.compete._interrupt import CtrlC
     from hyperplan.compete._output import check_folder
+    from hyperplan.compete._question import target_name
+    from hyperplan.compete._tables import is_query
 
     language = settings.lang
     check_folder(settings.out)
@@ -58,82 +66,96 @@ def _compete(console, settings) -> int:
     frame = read_table(settings.table)
     test = None if settings.test is None else read_table(settings.test)
     for note in table_notes(frame, language):
-        console.print(f"[dim]{note}[/dim]", highlight=False)
+        console.print(note, style="dim", highlight=False, markup=False)
+    target_name(frame, settings)  # complains before anything is compiled
+    before = time.monotonic()
     if _warmup.run("compete", quiet=True):
         return 1
-    title = Path(settings.table).name if " " not in settings.table else settings.target
-    with Progress(console, settings) as progress:
-        result = compete(frame, test=test, settings=settings, report=progress, title=title)
+    began += time.monotonic() - before
+    title = settings.target if is_query(settings.table) else Path(settings.table).name
+    with Progress(console, settings, began) as progress:
+        spent = time.monotonic() - began
+        result = compete(frame, test=test, settings=settings, report=progress, title=title, spent=spent)
         progress(phase="writing")
-        folder = result.save(
-            settings.out, str(Path(settings.table).resolve()) if " " not in settings.table else settings.table
-        )
+        with CtrlC():  # nobody wants half of what is there already
+            folder = result.save(settings.out, _whole_path(settings.table))
     if result.contest.was_interrupted:
         console.print(text("compete.progress.interrupted", language), style="yellow")
-    _show(console, result, language, folder)
+    _show(console, result, language, folder, time.monotonic() - began)
     return 0
 
 
-def _show(console, result, language, folder) -> None:
+def _whole_path(table: str) -> str:
+    """Where a table is, from any folder."""
+    from hyperplan.compete._tables import is_query
+
+    return table if is_query(table) else str(Path(table).resolve())
+
+
+def _show(console, result, language, folder, seconds) -> None:
     from hyperplan._texts import text
 
-    console.print(leaderboard(result.document, language))
+    console.print(leaderboard(result.document, language, console.width))
+    for line in absent(result.document, language):
+        console.print(line, style="yellow", highlight=False, markup=False)
     console.print(text("compete.table.legend", language), style="dim")
     console.print()
     for sentence in result.answer(language):
-        console.print(f"• {sentence}", highlight=False)
+        console.print(f"• {sentence}", highlight=False, markup=False)
     console.print()
     for name, frame in result.predictions.items():
         first = "test" if "test" in result.predictions else "unlabelled"
         path = folder / ("predictions.csv" if name == first else f"predictions_{name}.csv")
-        console.print(text("compete.done.predictions", language, count=len(frame), path=path), soft_wrap=True)
-    protocol = result.document["protocol"]
-    used = text("compete.done.used", language, seconds=f"{protocol['used']:.0f}", budget=f"{protocol['budget']:.0f}")
+        console.print(
+            text("compete.done.predictions", language, count=len(frame), path=path), soft_wrap=True, markup=False
+        )
+    budget = result.document["protocol"]["budget"]
+    used = text("compete.done.used", language, seconds=f"{seconds:.0f}", budget=f"{budget:.0f}")
     console.print(used, style="dim")
-    console.print(text("compete.done.report", language, path=folder / "report.html"), style="bold", soft_wrap=True)
+    report = text("compete.done.report", language, path=folder / "report.html")
+    console.print(report, style="bold", soft_wrap=True, markup=False)
 
 
-def leaderboard(document, language):
-    """The leaderboard as a table for the terminal."""
+def leaderboard(document, language, width: int = 80):
+    """The leaderboard as a table for the terminal; costs of fits only where there is room for them."""
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     from hyperplan._texts import area_texts, text
 
-    words = area_texts("compete", language)["table"]
-    n_splits = max((len(row.get("folds") or ()) for row in document["leaderboard"]), default=0)
+    words, is_wide = area_texts("compete", language)["table"], width >= WIDE
+    done = [row for row in document["leaderboard"] if row["status"] == "ok"]
+    n_splits = max((len(row["folds"]) for row in done), default=0)
     title = text("compete.table.title", language, metric=document["metric"]["label"], level=95, splits=n_splits)
-    table = Table(title=title, title_justify="left")
+    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
     table.add_column(words["model"], no_wrap=True)
-    for name in (document["metric"]["label"], words["interval"]):
+    costs = (words["fit"], words["tried"]) if is_wide else ()
+    for name in (document["metric"]["label"], words["interval"], *costs):
         table.add_column(name, justify="right", no_wrap=True)
-    table.add_column(words["group"], justify="center")
-    for name in (words["fit"], words["tried"]):
-        table.add_column(name, justify="right")
-    table.add_column(words["note"])
-    for row in document["leaderboard"]:
-        table.add_row(*_cells(row, words, language), style="bold green" if row["is_chosen"] else "")
+    table.add_column(words["group"], justify="center", no_wrap=True)
+    table.add_column("", no_wrap=True)
+    for row in done:
+        table.add_row(*_cells(row, words, is_wide), style="bold green" if row["is_chosen"] else "")
     return table
 
 
-def _cells(row, words, language):
-    from hyperplan._texts import area_texts
-
-    if row["status"] != "ok":
-        reasons = area_texts("compete", language)["reasons"]
-        return row["label"], "-", "-", "-", "-", "-", reasons.get(row["reason"], row["reason"])[:60]
-    notes = [words[key] for key in ("chosen", "best", "baseline") if row[f"is_{key}"]]
+def _cells(row, words, is_wide):
     digits = _digits(row)
     interval = "-" if row["low"] is None else f"{row['low']:.{digits}f} .. {row['high']:.{digits}f}"
-    score = f"{row['score']:.{digits}f}"
-    return (
-        row["label"],
-        score,
-        interval,
-        row["group"] or "-",
-        f"{row['fit_seconds']:.2f}",
-        str(row["tried"]),
-        ", ".join(notes),
-    )
+    costs = (f"{row['fit_seconds']:.2f}", str(row["tried"])) if is_wide else ()
+    notes = [words[key] for key in ("chosen", "best", "baseline") if row[f"is_{key}"]]
+    return row["label"], f"{row['score']:.{digits}f}", interval, *costs, row["group"] or "-", ", ".join(notes)
+
+
+def absent(document, language) -> list[str]:
+    """Who is not on the leaderboard, by reason."""
+    from hyperplan._texts import area_texts
+
+    reasons, by_reason = area_texts("compete", language)["reasons"], {}
+    for row in document["leaderboard"]:
+        if row["status"] != "ok":
+            by_reason.setdefault(row["reason"], []).append(row["label"])
+    return [f"{', '.join(names)}: {reasons.get(reason, reason)}" for reason, names in by_reason.items()]
 
 
 def _digits(row) -> int:
@@ -147,9 +169,8 @@ def _digits(row) -> int:
 class Progress:
     """A live bar with the best model so far and the time left; call it with the events of a competition."""
 
-    def __init__(self, console, settings):
-        self._console, self._settings = console, settings
-        self._began = time.monotonic()
+    def __init__(self, console, settings, began):
+        self._console, self._settings, self._began = console, settings, began
 
     def __enter__(self):
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -176,7 +197,7 @@ class Progress:
         elapsed = time.monotonic() - self._began
         if phase == "guessed":
             for line in guesses(event["question"], language):
-                self._bar.console.print(line, highlight=False)
+                self._bar.console.print(line, highlight=False, markup=False)
             return
         left = max(0, round(self._settings.time - elapsed))
         words = [event["entry"].candidate.label] if "entry" in event else []

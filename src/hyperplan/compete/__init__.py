@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from hyperplan.compete._columns_values import typed_frame, typed_values
     from hyperplan.compete._compete import compete
     from hyperplan.compete._competition import Competition
-    from hyperplan.compete._errors import CompetitionError, SettingsError, TableError
+    from hyperplan.compete._errors import AuditError, CompetitionError, SettingsError, TableError
     from hyperplan.compete._models import TablePipeline
     from hyperplan.compete._names import nearest_names
     from hyperplan.compete._preparation import TablePreparation
     from hyperplan.compete._registry import candidates
+    from hyperplan.compete._semi_supervised import SelfTrainingClassifier
     from hyperplan.compete._settings import Settings, check_names, read_settings, write_settings
     from hyperplan.compete._table_model import TableModel
     from hyperplan.compete._tables import read_table, table_hash, table_notes

@@ -6,32 +6,39 @@ from dataclasses import replace
 
 import numpy as np
 
-from hyperplan.compete._audit import audit, leaking_columns
+from hyperplan.compete._audit import audit, blocking_findings, leaking_columns
 from hyperplan.compete._competition import Competition
 from hyperplan.compete._contest import run_contest
 from hyperplan.compete._crew import Crew
 from hyperplan.compete._document import make_document
-from hyperplan.compete._errors import CompetitionError
+from hyperplan.compete._errors import AuditError, CompetitionError
 from hyperplan.compete._finish import finish_chosen
+from hyperplan.compete._interrupt import CtrlC
 from hyperplan.compete._question import make_question
 from hyperplan.compete._registry import candidates as all_candidates
 from hyperplan.compete._settings import Settings
 from hyperplan.compete._standings import make_standings
-from hyperplan.compete._tables import table_hash
+from hyperplan.compete._tables import read_table, table_hash
 
 SEARCH_SHARE = 0.72  # of the budget; the rest is for the final model and its explanation
+LEAST_SHARE = 0.15  # of the budget that the contest gets even if reading and preparing took longer than they should
+EXPLAIN_SHARE = 0.97  # of the budget when explanations end
+WRITING = 0.5  # seconds that the report and the model take, about
 
 
-def compete(X, y=None, *, test=None, candidates=None, report=None, title="table", **settings) -> Competition:
+def compete(X, y=None, *, test=None, candidates=None, report=None, title="table", spent=0.0, **settings) -> Competition:
     """Compare every suitable model on a table, honestly, within a time budget.
+
+    The budget counts from the call to the end of the explanations; what has to be compiled because it is not in the
+    kernel cache yet comes on top, once.  Ctrl-C ends the comparison, and the answer rests on what was finished.
 
     Parameters
     ----------
-    X : DataFrame or array
-        The table; with `y` without, otherwise with the target column.
+    X : DataFrame, array or path
+        The table; with `y` without, otherwise with the target column.  Anything that `read_table` reads.
     y : array, default=None
         The target, if it is not a column of `X`.  Missing values mark rows to predict.
-    test : DataFrame or array, default=None
+    test : DataFrame, array or path, default=None
         Rows to predict; if it has the target, a held-out score is computed.
     candidates : list of str, default=None
         Names of the classes that take part; None means all.
@@ -39,6 +46,8 @@ def compete(X, y=None, *, test=None, candidates=None, report=None, title="table"
         Told of progress: ``report(phase=..., done=..., total=..., ...)``.
     title : str, default="table"
         What the report calls the table.
+    spent : float, default=0.0
+        Seconds of the budget that are gone already, such as for reading the table.
     **settings
         Fields of `Settings`: target, task, metric, positive, time (seconds), lang, seed, n_jobs, folds, group,
         time_column, drop_leaks, drop, columns; or ``settings=Settings(...)`` whole.
@@ -51,44 +60,69 @@ def compete(X, y=None, *, test=None, candidates=None, report=None, title="table"
     Examples
     --------
     >>> from hyperplan.compete import compete
-    >>> from hyperplan.datasets import load_penguins
-    >>> table = load_penguins(as_frame=True).frame  # doctest: +SKIP
-    >>> result = compete(table, target="species", time=20)  # doctest: +SKIP
-    >>> result.table()[["model", "score", "low", "high", "group"]]  # doctest: +SKIP
+    >>> from hyperplan.datasets import table_path
+    >>> result = compete(table_path("penguins"), target="species", time=5, candidates=["LogisticRegression"])
+    >>> result.table()["model"].tolist()
+    ['Logistic regression', 'Majority class']
+    >>> [int(row["is_baseline"]) for row in result.document["leaderboard"]]
+    [0, 1]
     """
-    began = clock.monotonic()
+    began = clock.monotonic() - spent
     whole = settings.pop("settings", None)
     whole = replace(whole, **settings) if whole is not None else Settings(**settings)
-    frame, whole = _with_target(X, y, whole)
-    test = None if test is None else as_frame(test)
-    tell = report or (lambda **event: None)
-    tell(phase="auditing")
-    question = make_question(frame, whole, test)
+    n_workers = worker_count(whole.n_jobs)
+    ctrl_c, tell = CtrlC(), report or (lambda **event: None)
+    with Crew(n_workers, ctrl_c) as crew:
+        frame, whole = _with_target(X, y, whole)
+        test = None if test is None else as_frame(test)
+        tell(phase="auditing")
+        question, found = _asked(frame, whole, test)
+        tell(phase="guessed", question=question, findings=found)
+        problem = question.problem
+        listed = [c for c in all_candidates(problem.task, candidates) if _can_play(c, problem)]
+        with ctrl_c:
+            tell(phase="preparing")
+            began += crew.load(problem, [("_trial.warm", (candidate,)) for candidate in listed])
+            end = max(began + SEARCH_SHARE * whole.time, clock.monotonic() + LEAST_SHARE * whole.time)
+            contest = run_contest(problem, listed, crew, end, n_workers, tell)
+            if contest.was_interrupted and not any(entry.outcomes for entry in contest.left()):
+                raise KeyboardInterrupt  # there is nothing to finish with
+            standings = make_standings(contest)
+            deadline = began + EXPLAIN_SHARE * whole.time - WRITING
+            extras = finish_chosen(question, contest, standings, crew, deadline, tell)
+            findings = {"audit": found, "diagnosis": extras["diagnosis"]}
+            used = {"seconds": clock.monotonic() - began, "jobs": n_workers}
+            document = make_document(question, standings, findings, extras, title, table_hash(frame), used)
+            return Competition(question, contest, standings, extras, document)
+
+
+def _asked(frame, settings: Settings, test):
+    """The question and the findings of the audit; findings that forbid a competition are raised."""
+    question = make_question(frame, settings, test)
     found = audit(
         frame,
-        question.columns,
-        whole.target,
+        [column for column in question.columns if column.name not in settings.drop],
+        settings.target,
         question.problem.task,
         test=test,
         folds=question.problem.n_folds,
-        group=whole.group,
-        time_column=whole.time_column,
-        seed=whole.seed,
+        group=settings.group,
+        time_column=settings.time_column,
+        seed=settings.seed,
     )
-    if whole.drop_leaks and (leaks := leaking_columns(found)):
-        question = make_question(frame, replace(whole, drop=(*whole.drop, *leaks)), test, question.columns)
-    tell(phase="guessed", question=question, findings=found)
-    listed = all_candidates(question.problem.task, candidates)
-    n_workers = worker_count(whole.n_jobs)
-    with Crew(question.problem, n_workers, ("_trial.warm", (listed,))) as crew:
-        contest = run_contest(question.problem, listed, crew, began + SEARCH_SHARE * whole.time, n_workers, tell)
-        standings = make_standings(contest)
-        extras = finish_chosen(question, standings, crew, began + whole.time, tell)
-    used = {"seconds": clock.monotonic() - began, "jobs": n_workers}
-    findings = {"audit": found, "diagnosis": extras.pop("diagnosis", [])}
-    digest = table_hash(frame)
-    document = make_document(question, standings, findings, extras, title, digest, used)
-    return Competition(question, contest, standings, extras, document)
+    needed = {settings.target, *(column.name for column in question.problem.columns)}
+    for finding in blocking_findings(found):
+        if needed.intersection(finding.columns):
+            names = [name for name in finding.columns if name in needed]
+            raise AuditError(finding.code, columns=", ".join(names), **finding.values)
+    if settings.drop_leaks and (leaks := leaking_columns(found)):
+        question = make_question(frame, replace(settings, drop=(*settings.drop, *leaks)), test, question.columns)
+    return question, found
+
+
+def _can_play(candidate, problem) -> bool:
+    """Whether there is what a candidate is for: rows without a target, for one that uses them."""
+    return not candidate.uses_unlabelled or problem.unlabelled is not None
 
 
 def worker_count(n_jobs: int | None) -> int:
@@ -100,18 +134,16 @@ def worker_count(n_jobs: int | None) -> int:
 
 
 def as_frame(X):
-    """A frame with text names for columns; arrays get x0, x1, ..."""
+    """A frame with text names for columns and plain types; arrays get x0, x1, ..."""
     import pandas
 
     if hasattr(X, "to_pandas"):
         X = X.to_pandas()
-    if isinstance(X, pandas.DataFrame):
-        frame = X.reset_index(drop=True)
-        frame.columns = [str(name) for name in frame.columns]
-        return frame
+    if isinstance(X, pandas.DataFrame | str | os.PathLike):
+        return read_table(X)
     X = np.asarray(X)
     X = X[:, None] if X.ndim == 1 else X
-    return pandas.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    return read_table(pandas.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]))
 
 
 def _with_target(X, y, settings: Settings):

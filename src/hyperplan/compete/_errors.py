@@ -64,6 +64,22 @@ class SettingsError(SpokenError):
     area = "settings"
 
 
+class AuditError(SpokenError):
+    """A finding of the audit without whose remedy no competition is possible; the key is its code.
+
+    Examples
+    --------
+    >>> from hyperplan.compete import AuditError
+    >>> print(str(AuditError("A22", columns="age", count=1)).partition(".")[0])
+    1 columns that models learn from are not in the test file: age
+    """
+
+    def message(self, language: str = "en") -> str:
+        """What was found and what to do, in a language."""
+        parts = (text(f"audit.{self.key}.{part}", language, **self.values) for part in ("message", "advice"))
+        return " ".join(parts)
+
+
 class CompetitionError(SpokenError):
     """A question that cannot be answered, or an answer that cannot be written; the message says what to do.
 

@@ -6,6 +6,7 @@ rows would praise what was learnt by heart.
 
 import numpy as np
 
+from hyperplan._core.parallel import thread_limit
 from hyperplan.compete import _models
 from hyperplan.compete._problem import Problem
 from hyperplan.compete._trial import certificate_of, final_model, fitted
@@ -18,10 +19,14 @@ TOP = 6  # columns whose dependence is shown
 SHARES = (0.125, 0.25, 0.5, 1.0)
 
 
-def finish(problem: Problem, candidate, n_tries: int, settings, extra: dict):
-    """The final pipeline, its settings and certificate, and predictions for the tables of `extra`."""
-    pipeline, settings = final_model(problem, candidate, n_tries, settings)
-    predictions = {name: _models.predict(pipeline, typed, len(problem.classes)) for name, typed in extra.items()}
+def finish(problem: Problem, candidate, n_tries: int, settings, extra: dict, n_jobs: int):
+    """The final pipeline, its settings and certificate, and predictions for the tables of `extra`.
+
+    The other workers have nothing to do meanwhile: this one takes their cores, which changes no bit of the result.
+    """
+    with thread_limit(n_jobs):
+        pipeline, settings = final_model(problem, candidate, n_tries, settings)
+        predictions = {name: _models.predict(pipeline, typed, len(problem.classes)) for name, typed in extra.items()}
     return pipeline, settings, certificate_of(pipeline), predictions
 
 

@@ -5,7 +5,9 @@ import time
 
 import numpy as np
 
+from hyperplan.compete._contest import Contest
 from hyperplan.compete._crew import Crew
+from hyperplan.compete._diagnosis import diagnose_chosen
 from hyperplan.compete._errors import CompetitionError
 from hyperplan.compete._measures import MEASURES
 from hyperplan.compete._preparation import TablePreparation
@@ -18,31 +20,55 @@ PATIENT = 600.0  # seconds that the final fit may take beyond the budget: withou
 SHARE_OF_REST = 0.5  # of the time that is left, for a search on all rows
 
 
-def finish_chosen(question: Question, standings: Standings, crew: Crew, deadline: float, tell) -> dict:
-    """``pipeline, settings, certificate, predictions`` of the final model, and its explanations if time allows."""
-    problem, chosen = question.problem, standings.chosen
+def finish_chosen(question: Question, contest: Contest, standings: Standings, crew: Crew, deadline: float, tell):
+    """``pipeline, settings, certificate, predictions`` of the final model, and its explanations if time allows.
+
+    Whoever pressed Ctrl-C waits for the final fit only, with settings that are known.
+    """
     tell(phase="finishing")
-    extra = _tables_to_predict(question)
-    first = chosen.outcomes[0].settings
-    arguments = (chosen.candidate, chosen.n_tries, _known_settings(problem, chosen, deadline), extra)
-    learning = [
-        (("learning", split), "_explain.learning", (chosen.candidate, chosen.outcomes[split].settings, split), PATIENT)
-        for split in range(min(LEARNING_SPLITS, len(chosen.outcomes)))
-    ]
-    explain = [(("explain", 0), "_explain.explain", (chosen.candidate, first, 0), PATIENT)]
+    is_hurried, chosen = contest.was_interrupted, standings.chosen
+    settings = _known_settings(question.problem, chosen, time.monotonic() if is_hurried else deadline)
+    try:
+        found = _final(question, chosen, crew, settings)
+    except KeyboardInterrupt:
+        is_hurried = contest.was_interrupted = True
+        found = _final(question, chosen, crew, _best_settings(question.problem, chosen))
+    if question.test is not None and question.settings.target in question.test.columns:
+        found["holdout"] = _holdout(question, found["predictions"]["test"])
+    curves: dict = {}
+    if not is_hurried:
+        tell(phase="explaining")
+        curves = _explain(found, chosen, crew, deadline)
+    found["diagnosis"] = diagnose_chosen(contest, standings, found["pipeline"].model, curves)
+    return found
+
+
+def _final(question, chosen, crew, settings) -> dict:
+    """The pipeline fitted on all rows by one worker that has all cores."""
+    arguments = (chosen.candidate, chosen.n_tries, settings, _tables_to_predict(question), crew.n_workers)
     found: dict = {}
     requests = [(("final", 0), "_explain.finish", arguments, PATIENT)]
     for answer in crew.run(requests, time.monotonic() + PATIENT):
         if not answer.is_ok:
             raise CompetitionError("nobody", reasons=f"{chosen.candidate.name}: {answer.value}")
         found["pipeline"], found["settings"], found["certificate"], found["predictions"] = answer.value
-    tell(phase="explaining")
-    with contextlib.suppress(KeyboardInterrupt):
-        answers = {answer.key: answer.value for answer in crew.run([*explain, *learning], deadline) if answer.is_ok}
-        found |= _explanations(answers)
-    if question.test is not None and question.settings.target in question.test.columns:
-        found["holdout"] = _holdout(question, found["predictions"]["test"])
     return found
+
+
+def _explain(found: dict, chosen, crew, deadline) -> dict:
+    """Add importances, dependences and the learning curve; returns the curves of the splits."""
+    requests = [(("explain", 0), "_explain.explain", (chosen.candidate, chosen.outcomes[0].settings, 0), PATIENT)]
+    requests += [
+        (("learning", split), "_explain.learning", (chosen.candidate, chosen.outcomes[split].settings, split), PATIENT)
+        for split in range(min(LEARNING_SPLITS, len(chosen.outcomes)))
+    ]
+    answers = {}
+    with contextlib.suppress(KeyboardInterrupt):
+        for answer in crew.run(requests, deadline):
+            if answer.is_ok:
+                answers[answer.key] = answer.value
+    found |= _explanations(answers)
+    return {split: points for (kind, split), points in answers.items() if kind == "learning"}
 
 
 def _known_settings(problem, chosen, deadline: float):
@@ -50,6 +76,10 @@ def _known_settings(problem, chosen, deadline: float):
     cost = 1.25 * chosen.seconds * (1 + search_cost(problem.n_rows, chosen.n_tries))
     if chosen.n_tries <= 1 or cost <= SHARE_OF_REST * (deadline - time.monotonic()):
         return None
+    return _best_settings(problem, chosen)
+
+
+def _best_settings(problem, chosen) -> dict:
     sign = 1 if problem.measure.greater_is_better else -1
     return max(chosen.outcomes.values(), key=lambda outcome: sign * outcome.score).settings
 
@@ -71,7 +101,7 @@ def _explanations(answers: dict) -> dict:
         found["importances"] = {"method": "permutation", "columns": importances}
         found["dependence"] = dependence
     curves = [value for (kind, _), value in sorted(answers.items()) if kind == "learning" and value]
-    if curves and len({tuple(point[0] for point in curve) for curve in curves}) >= 1:
+    if curves:
         found["learning"] = _learning_curve(curves)
     return found
 

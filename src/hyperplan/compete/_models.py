@@ -49,7 +49,7 @@ class TablePipeline(BaseEstimator):
     def __sklearn_is_fitted__(self):
         return hasattr(self, "n_rows_")
 
-    def fit(self, X, y):
+    def fit(self, X, y, held=None):
         """Fit both steps; a model that did not converge says so in its certificate, not by a warning.
 
         Parameters
@@ -57,14 +57,20 @@ class TablePipeline(BaseEstimator):
         X : DataFrame or dict of typed columns
             The table.
         y : ndarray
-            Codes of classes, or numbers.
+            Codes of classes (-1 where it is not known, for models that can use such rows), or numbers.
+        held : tuple of X and y, default=None
+            Other rows, watched by a model that stops early.
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            self.model.fit(self.prepare.fit(X).transform(X), y)
+            matrix = self.prepare.fit(X).transform(X)
+            watched = {} if held is None else {"X_val": self.prepare.transform(held[0]), "y_val": held[1]}
+            self.model.fit(matrix, y, **watched)
         self.n_rows_ = len(y)
         if hasattr(self.model, "classes_"):
-            self.classes_, counts = np.unique(y, return_counts=True)
+            known = np.asarray(y)[np.asarray(y) >= 0]
+            self.n_rows_ = len(known)
+            self.classes_, counts = np.unique(known, return_counts=True)
             self.shares_ = counts / counts.sum()
         return self
 

@@ -44,6 +44,8 @@ class Problem(NamedTuple):
         Time of each row; inner splits judge later rows.
     seed : int
         Of everything random.
+    unlabelled : dict or None
+        Typed values of rows without a target, for candidates that use them; None without such rows.
     """
 
     task: str
@@ -57,6 +59,7 @@ class Problem(NamedTuple):
     groups: np.ndarray | None
     order: np.ndarray | None
     seed: int
+    unlabelled: dict | None = None
 
     @property
     def n_rows(self) -> int:

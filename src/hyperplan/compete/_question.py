@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hyperplan.compete._columns import Column, guess_columns
+from hyperplan.compete._columns import Column, guess_columns, with_kinds
 from hyperplan.compete._columns_task import Guess, guess_metric, guess_task, typed_target
 from hyperplan.compete._columns_values import typed_values
 from hyperplan.compete._errors import CompetitionError
@@ -17,6 +17,7 @@ from hyperplan.compete._settings import Settings, check_names
 
 FEWEST_ROWS = 10
 FOLDS = 5
+MOST_UNLABELLED = 5  # rows without a target for each row with one
 REPEATS = ((500, 4), (5000, 2))  # (rows below which, repetitions)
 
 
@@ -53,7 +54,7 @@ class Question(NamedTuple):
 
     def typed(self, frame) -> dict:
         """Typed values of the columns that are learnt from, for any table that has them."""
-        return {column.name: typed_values(frame[column.name], column) for column in self.problem.columns}
+        return _typed(frame, self.problem.columns)
 
 
 def make_question(frame, settings: Settings, test=None, columns=None) -> Question:
@@ -70,9 +71,9 @@ def make_question(frame, settings: Settings, test=None, columns=None) -> Questio
     columns : sequence of Column, default=None
         Columns if they are known already.
     """
-    name = _target_name(frame, settings)
+    name = target_name(frame, settings)
     check_names(settings, [str(column) for column in frame.columns])
-    columns = _kinds(columns or guess_columns(frame, name), settings)
+    columns = tuple(with_kinds(frame, columns or guess_columns(frame, name), settings.columns))
     task = guess_task(frame[name]) if settings.task == "auto" else Guess(settings.task, "asked")
     values = typed_target(frame[name], task.value)
     is_labelled = _labelled(values, task.value)
@@ -86,12 +87,26 @@ def make_question(frame, settings: Settings, test=None, columns=None) -> Questio
     n_folds, n_repeats = _sizes(y, classes, groups, settings, kind)
     splits = make_splits(y, kind, n_folds, n_repeats, settings.seed, groups, order)
     labelled = frame[is_labelled] if not is_labelled.all() else frame
-    typed = {column.name: typed_values(labelled[column.name], column) for column in used}
-    problem = Problem(task.value, used, typed, y, classes, metric.value, splits, n_folds, groups, order, settings.seed)
+    typed = _typed(labelled, used)
+    unlabelled = None if is_labelled.all() or not classes else _typed(_some(frame[~is_labelled], len(y)), used)
+    problem = Problem(
+        task.value, used, typed, y, classes, metric.value, splits, n_folds, groups, order, settings.seed, unlabelled
+    )
     return Question(settings, frame, test, columns, task, metric, is_labelled, problem, kind)
 
 
-def _target_name(frame, settings):
+def _typed(frame, columns) -> dict:
+    return {column.name: typed_values(frame[column.name], column) for column in columns}
+
+
+def _some(frame, n_labelled: int):
+    """Rows without a target that models may use: all, or evenly spaced ones where they would outweigh the others."""
+    most = MOST_UNLABELLED * n_labelled
+    return frame if len(frame) <= most else frame.iloc[np.linspace(0, len(frame) - 1, most).astype(int)]
+
+
+def target_name(frame, settings) -> str:
+    """The column to predict; an error names the nearest when there is no such column."""
     names = [str(name) for name in frame.columns]
     shown = ", ".join(names[:20]) + (", ..." if len(names) > 20 else "")
     if settings.target is None:
@@ -101,14 +116,6 @@ def _target_name(frame, settings):
     if near := nearest_names(settings.target, names):
         raise CompetitionError("target_absent", name=settings.target, near=", ".join(near))
     raise CompetitionError("target_absent_far", name=settings.target, columns=shown)
-
-
-def _kinds(columns, settings):
-    """Guessed kinds, replaced by those that were asked for."""
-    return tuple(
-        column._replace(kind=settings.columns[column.name], why="asked") if column.name in settings.columns else column
-        for column in columns
-    )
 
 
 def _labelled(values, task):

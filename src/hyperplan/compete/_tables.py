@@ -56,7 +56,7 @@ def read_table(path, *, sql: str | None = None):
         raise TableError("needs", name=str(path)[:80], package="pandas") from None
     if isinstance(path, pandas.DataFrame):
         frame, notes = _named_frame(path), []
-    elif isinstance(path, str) and QUERY.match(path) and not os.path.exists(path):
+    elif is_query(path):
         frame, notes = read_query(path)
         path = "SQL"
     else:
@@ -71,6 +71,11 @@ def read_table(path, *, sql: str | None = None):
         frame, more = read_query(sql, frame)
         notes = notes + more
     return _finished(frame, notes, path)
+
+
+def is_query(path) -> bool:
+    """Whether it is an SQL query and not the name of a file."""
+    return isinstance(path, str) and bool(QUERY.match(path)) and not os.path.exists(path)
 
 
 def _named_frame(frame):

@@ -11,9 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperplan._base.candidate import Candidate
+from hyperplan._core import jit
 from hyperplan.compete import _models
 from hyperplan.compete._problem import ALL_ROWS, Problem
 from hyperplan.compete._search import search
+from hyperplan.compete._semi_supervised import with_unlabelled
 
 
 class Trial(NamedTuple):
@@ -39,6 +41,8 @@ class Outcome(NamedTuple):
         Of the last fit, its predictions, and all of the trial.
     certificate : dict or None
         What the fit guarantees.
+    ending : dict
+        ``holds``, ``value`` and ``bound`` of the certificate; empty without one.
     """
 
     prediction: np.ndarray
@@ -49,6 +53,7 @@ class Outcome(NamedTuple):
     predict_seconds: float
     seconds: float
     certificate: dict | None
+    ending: dict = {}
 
 
 TRAIN_SAMPLE = 5000
@@ -74,27 +79,40 @@ def run_trial(problem: Problem, trial: Trial) -> Outcome:
         predict_seconds,
         time.perf_counter() - began,
         certificate_of(pipeline),
+        _ending(pipeline),
     )
 
 
 WARM_ROWS = 60
 
 
-def warm(problem: Problem, candidates) -> None:
-    """Fit each candidate on a few rows, so that loading compiled kernels is not taken for the cost of a fit."""
+def warm(problem: Problem, candidate: Candidate) -> float:
+    """Fit a candidate on a few rows, so that loading compiled kernels is not taken for the cost of a fit.
+
+    Returns the seconds this took if kernels had to be compiled, otherwise 0.
+    """
+    began, before = time.perf_counter(), compiled_kernels()
     rows = np.linspace(0, problem.n_rows - 1, min(WARM_ROWS, problem.n_rows)).round().astype(int)
-    for candidate in candidates:
-        with contextlib.suppress(Exception):  # a candidate that fails will be reported when its turn comes
-            few = {name: 5 for name in ("n_estimators", "max_iter") if name in candidate.build({}).get_params()}
-            pipeline, _ = fitted(problem, candidate, few, rows)
-            _models.predict(pipeline, problem.rows(problem.typed, rows), len(problem.classes))
+    with contextlib.suppress(Exception):  # a candidate that fails will be reported when its turn comes
+        few = {name: 5 for name in ("n_estimators", "max_iter") if name in candidate.build({}).get_params()}
+        pipeline, _ = fitted(problem, candidate, few, rows)
+        _models.predict(pipeline, problem.rows(problem.typed, rows), len(problem.classes))
+    return time.perf_counter() - began if compiled_kernels() > before else 0.0
+
+
+def compiled_kernels() -> int:
+    """How many kernels this process had to compile, because the cache did not have them."""
+    return sum(sum(kernel.stats.cache_misses.values()) for kernel in jit.kernels if hasattr(kernel, "stats"))
 
 
 def fitted(problem: Problem, candidate: Candidate, settings: dict, rows):
     """The fitted pipeline and the seconds it took."""
     began = time.perf_counter()
     pipeline = _models.build(candidate, settings, problem.columns)
-    pipeline.fit(problem.rows(problem.typed, rows), problem.y[rows])
+    typed, y = problem.rows(problem.typed, rows), problem.y[rows]
+    if candidate.uses_unlabelled and problem.unlabelled is not None:
+        typed, y = with_unlabelled(typed, y, problem.unlabelled)
+    pipeline.fit(typed, y)
     return pipeline, time.perf_counter() - began
 
 
@@ -114,3 +132,10 @@ def certificate_of(pipeline) -> dict | None:
         "holds": bool(certificate.holds),
         "summary": f"{certificate.kind}: {certificate.value:.3g} against {certificate.bound:.3g}",
     }
+
+
+def _ending(pipeline) -> dict:
+    certificate = getattr(pipeline.model, "certificate_", None)
+    if certificate is None:
+        return {}
+    return {"holds": bool(certificate.holds), "value": float(certificate.value), "bound": float(certificate.bound)}

@@ -11,7 +11,7 @@ from hyperplan.compete._question import make_question
 from hyperplan.compete._receipt import SCHEMA, digest, splits_digest
 from hyperplan.compete._registry import candidates
 from hyperplan.compete._settings import Settings
-from hyperplan.compete._tables import read_table, table_hash
+from hyperplan.compete._tables import is_query, read_table, table_hash
 from hyperplan.compete._trial import Trial, run_trial
 
 TOLERANCE = 1e-6  # relative difference of scores on other versions or machines
@@ -60,7 +60,7 @@ def verify(path, table=None, name: str | None = None, split: int | None = None):
     """
     receipt = read_receipt(path)
     source = table or receipt["table"]
-    if source is None or not (Path(str(source).partition("::")[0]).exists() or " " in str(source)):
+    if source is None or not (is_query(source) or Path(str(source).partition("::")[0]).exists()):
         raise CompetitionError("table_not_found", table=source)
     frame = read_table(source)
     if table_hash(frame) != receipt["data_sha256"]:
