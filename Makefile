@@ -20,9 +20,9 @@ $(STAMP): pyproject.toml
 	@$(BIN)/python $(PIP) --editable '.[dev]'
 	@touch $@
 
-run: $(STAMP)  ## fit the linear family on a real table, print scores with intervals, write a picture
-	@$(BIN)/hyperplan warmup --family demo
-	@$(BIN)/hyperplan demo
+run: $(STAMP)  ## a model competition on a real table: leaderboard with intervals, and a report
+	@$(BIN)/hyperplan warmup --family compete
+	@$(BIN)/hyperplan compete --example --time 30 $(ARGS)
 
 test: $(STAMP)  ## run the whole suite
 	@$(BIN)/hyperplan warmup

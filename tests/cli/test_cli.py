@@ -14,10 +14,10 @@ def test_version_and_help(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
     text = capsys.readouterr().out
-    assert all(name in text for name in ("demo", "warmup", "doctor", "cache"))
+    assert all(name in text for name in ("compete", "predict", "verify", "warmup", "doctor", "cache"))
 
 
-@pytest.mark.parametrize("arguments", [[], ["dance"], ["demo", "--repeats", "0"], ["warmup", "--family"]])
+@pytest.mark.parametrize("arguments", [[], ["dance"], ["compete", "--seed", "x"], ["warmup", "--family"]])
 def test_wrong_command_lines_are_refused_with_status_2(arguments, capsys):
     with pytest.raises(SystemExit) as stop:
         build_parser().parse_args(arguments)
@@ -29,8 +29,8 @@ def test_a_missing_extra_is_named():
         require_extra("no_such_package_here.part", "report")
 
 
-def test_demo_without_rich_says_what_to_install(run_python):
-    code = "import sys; sys.modules['rich'] = None; from hyperplan.cli import main; sys.exit(main(['demo']))"
+def test_compete_without_rich_says_what_to_install(run_python):
+    code = "import sys; sys.modules['rich'] = None; from hyperplan.cli import main; sys.exit(main(['compete']))"
     done = run_python(code, check=False)
     assert done.returncode == 2 and "pip install 'hyperplan[cli]'" in done.stderr and "Traceback" not in done.stderr
 

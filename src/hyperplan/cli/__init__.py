@@ -21,16 +21,8 @@ def build_parser() -> argparse.ArgumentParser:
     _add_predict(commands)
     _add_verify(commands)
 
-    demo = commands.add_parser("demo", help="fit the linear family on a real table, show scores with intervals")
-    demo.add_argument("--out", default="hyperplan-demo", metavar="DIR", help="where the picture goes (%(default)s)")
-    demo.add_argument(
-        "--repeats", type=_positive, default=5, help="repetitions of 5-fold cross-validation (%(default)s)"
-    )
-
     warmup = commands.add_parser("warmup", help="compile every kernel once, into the kernel cache")
-    warmup.add_argument(
-        "--family", metavar="NAME", help="only one family, e.g. linear_model, or what a command uses: compete, demo"
-    )
+    warmup.add_argument("--family", metavar="NAME", help="only one family, e.g. linear_model, or what compete uses")
 
     commands.add_parser("doctor", help="versions, CPU, threads, BLAS, kernel cache, memory")
 
@@ -106,10 +98,3 @@ def require_extra(module: str, extra: str):
     except ImportError:
         package = module.partition(".")[0]
         raise MissingExtra(f"this command needs {package}: run  pip install 'hyperplan[{extra}]'") from None
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return value

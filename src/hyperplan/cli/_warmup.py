@@ -24,6 +24,7 @@ from pathlib import Path
 from hyperplan._core import jit
 from hyperplan._core.parallel import cpu_count
 from hyperplan.cli._cache import STAMP_NAME, measure
+from hyperplan.cli._warmup_compete import candidate_names, warm_candidate
 
 FAMILIES = ("linear_model", "svm", "preprocessing", "optimize", "tree", "ensemble")
 OPTION_NAMES = (
@@ -51,9 +52,9 @@ REJECTED = (ValueError, TypeError, AttributeError, ArithmeticError, MemoryError)
 
 
 def run(family: str | None, quiet: bool = False) -> int:
-    """Warm the whole package, one family, or what a command fits (``compete``, ``demo``)."""
-    if family not in (None, "compete", "demo", *FAMILIES):
-        print(f"hyperplan: no family {family!r}; choose one of {', '.join(FAMILIES)}, compete, demo", file=sys.stderr)
+    """Warm the whole package, one family, or what ``hyperplan compete`` fits."""
+    if family not in (None, "compete", *FAMILIES):
+        print(f"hyperplan: no family {family!r}; choose one of {', '.join(FAMILIES)}, compete", file=sys.stderr)
         return 2
     started, key = time.perf_counter(), family or "all"
     home = jit.writable_cache_home()
@@ -62,9 +63,9 @@ def run(family: str | None, quiet: bool = False) -> int:
         if not quiet:
             print(f"kernels are warm ({measure(home).current.entries} compiled, nothing to do)")
         return 0
-    names = selected(family)
+    names, warm = (candidate_names(), warm_candidate) if family == "compete" else (selected(family), warm_one)
     with progress(len(names)) as advance:
-        for name, error in _fit_everywhere(names, advance):
+        for name, error in _fit_everywhere(names, advance, warm):
             if error:
                 print(f"hyperplan: warming {name} failed: {error}", file=sys.stderr)
                 return 1
@@ -83,15 +84,6 @@ def estimators() -> dict[str, type]:
 
 def selected(family: str | None) -> list[str]:
     """Names to warm."""
-    if family == "compete":
-        from hyperplan.compete import candidates
-
-        listed = candidates("classification") + candidates("regression")
-        return sorted(candidate.path for candidate in listed if candidate.simplicity > 0)
-    if family == "demo":
-        from hyperplan.cli._demo import estimator_names
-
-        return sorted(estimator_names())
     return [name for name in estimators() if family is None or name.startswith(f"{family}.")]
 
 
@@ -142,12 +134,12 @@ def progress(total: int):
         yield lambda name, step: bar.update(task, description=name, advance=step)
 
 
-def _fit_everywhere(names: list[str], advance):
+def _fit_everywhere(names: list[str], advance, warm):
     """Warm each estimator in one of several fresh processes; yields ``(name, error message)`` as they finish."""
     workers = min(cpu_count(), len(names))
     spawn = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(workers, mp_context=spawn) as pool:
-        running = {pool.submit(warm_one, name): name for name in names}
+        running = {pool.submit(warm, name): name for name in names}
         waiting = list(names)
         advance(", ".join(waiting[:workers]), 0)
         for future in concurrent.futures.as_completed(running):

@@ -1,4 +1,4 @@
-"""Small real tables that ship with the package, for examples, tests and the demo."""
+"""Small real tables that ship with the package, for examples and tests."""
 
 from hyperplan.datasets._files import table_path
 from hyperplan.datasets._penguins import load_penguins

@@ -1,19 +1,9 @@
-"""The demo: its statistics, its data and its picture."""
+"""The penguins: shapes, published counts and means."""
 
 import numpy as np
 import pytest
 
-from hyperplan.cli import main
-from hyperplan.cli._picture import spread
 from hyperplan.datasets import load_penguins
-
-
-def test_labels_are_spread_without_crossing():
-    heights = np.array([0.0, 0.1, 0.2, 5.0, 5.05])
-    moved = spread(heights, 1.0)
-    assert (np.diff(moved) >= 1.0 - 1e-12).all()  # the gap, up to rounding
-    assert moved.mean() == pytest.approx(heights.mean())
-    assert spread(np.array([1.0, 9.0]), 1.0).tolist() == [1.0, 9.0]
 
 
 @pytest.mark.parametrize("target, width, kind", [("species", 8, "U"), ("sex", 9, "U"), ("body_mass_g", 9, "f")])
@@ -36,13 +26,3 @@ def test_penguins_as_frame():
     assert list(table.frame.columns) == [*table.feature_names, "sex"] and table.data.shape == (333, 9)
     with pytest.raises(ValueError, match="target must be one of"):
         load_penguins(target="island")
-
-
-def test_the_demo_prints_two_tables_and_writes_one_picture(tmp_path, capsys):
-    assert main(["demo", "--out", str(tmp_path / "new" / "folder"), "--repeats", "1"]) == 0
-    text = capsys.readouterr().out
-    assert text.count("95 % interval") == 2 and "How heavy is a penguin?" in text and "female or male?" in text
-    assert "holds" in text and "fails" not in text
-    files = list((tmp_path / "new" / "folder").iterdir())
-    assert [path.name for path in files] == ["penguins.png"]
-    assert files[0].read_bytes()[:8] == b"\x89PNG\r\n\x1a\n" and files[0].stat().st_size > 30_000
