@@ -19,7 +19,7 @@ class Range(NamedTuple):
     def draw(self, share: float):
         """The number at a share in [0, 1) of the way from `low` to `high`."""
         value = self.low * (self.high / self.low) ** share if self.log else self.low + share * (self.high - self.low)
-        return round(value) if self.whole else value
+        return round(value) if self.whole else float(value)
 
 
 class Candidate(NamedTuple):
@@ -47,6 +47,13 @@ class Candidate(NamedTuple):
         What the search may change: a `Range` or a tuple of values for each setting.
     uses_unlabelled : bool
         Whether rows without a target help.
+    portfolio : tuple of mappings
+        Settings that do well on many tables, the most useful first: tried before any are drawn from the space.
+    rounds : tuple of str and int, or None
+        For a model that grows round by round and can stop early: the setting that counts the rounds, and how many a
+        search may reach.
+    effort : float
+        How many times longer a fit with searched settings takes than one with the defaults, about.
     """
 
     path: str
@@ -58,6 +65,9 @@ class Candidate(NamedTuple):
     defaults: Mapping = {}
     space: Mapping = {}
     uses_unlabelled: bool = False
+    portfolio: tuple[Mapping, ...] = ()
+    rounds: tuple[str, int] | None = None
+    effort: float = 1.0
 
     @property
     def name(self) -> str:

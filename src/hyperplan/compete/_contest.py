@@ -23,6 +23,7 @@ from hyperplan.compete._trial import Outcome, Trial
 
 FEWEST_SPLITS = 2
 LEVELS = (4, 9, 18, 36, 72)  # settings that a search may try
+PLAYING, CHEAP = 0.5, 0.05  # shares of the time after screening: for all entries with defaults; that nobody minds
 SLOWEST = 0.4  # share of the budget that one trial of the screening may take
 PATIENCE = 3.0  # times the predicted seconds after which a trial is ended
 GRACE = 2.0  # seconds, for trials of milliseconds
@@ -84,27 +85,41 @@ class Contest:
     def _plan(self) -> None:
         """Who plays on, and how many settings each may try."""
         spare = self.n_workers * (self.deadline - time.monotonic()) * 0.9
+        n_splits = len(self.problem.splits[: self.problem.n_folds])
+        self._leave_out(spare, n_splits - 1)
         ranking = self._ranking()
-        n_first = len(self.problem.splits[: self.problem.n_folds])
-        for entry in reversed(ranking[1:]):  # the poorest first
-            cost = sum(other.seconds for other in self.left()) * (n_first - 1)
-            if cost <= 0.6 * spare:
-                break
-            if entry.candidate.simplicity > 0 and entry.seconds * (n_first - 1) > 0.05 * spare:
+        spare -= sum(entry.seconds for entry in ranking) * (n_splits - 1)
+        self._share_out(ranking, spare, n_splits)
+
+    def _leave_out(self, spare: float, n_splits: int) -> None:
+        """The poorest go until the others take a part of the budget that leaves time to search; the cheap may stay."""
+        for entry in reversed(self._ranking()[1:]):
+            cost = sum(other.seconds for other in self.left()) * n_splits
+            if cost <= PLAYING * spare:
+                return
+            if entry.candidate.simplicity > 0 and entry.seconds * n_splits > CHEAP * spare:
                 entry.drop("skipped", "slow")
-        ranking = [entry for entry in ranking if entry.status == "ok"]
-        spare -= sum(entry.seconds for entry in ranking) * (n_first - 1)
-        self._share_out(ranking, spare, n_first)
 
     def _share_out(self, ranking, spare: float, n_splits: int) -> None:
-        """Levels of search, one by one, the most promising candidates first, while the budget lasts."""
+        """Half of the time for the most promising candidate, half of the rest for the next, and so on.
+
+        Each takes as many tries as its part allows; what it does not need is for those after it, and what is left in
+        the end goes round again.
+        """
+        searched = [entry for entry in ranking if entry.candidate.space]
+        for allowance in (0.5, 1.0):
+            for entry in searched:
+                part = allowance * spare
+                for level in LEVELS:
+                    cost = self._more(entry, level, n_splits)
+                    if level > entry.n_tries and cost <= part:
+                        entry.n_tries, spare, part = level, spare - cost, part - cost
+
+    def _more(self, entry: Entry, level: int, n_splits: int) -> float:
+        """Seconds that a search of `level` tries takes beyond that of the tries the entry has, on all splits."""
         n_train = len(self.problem.splits[0].train)
-        for before, level in zip((1, *LEVELS), LEVELS):
-            for entry in ranking:
-                more = search_cost(n_train, level) - search_cost(n_train, before)
-                cost = entry.seconds * more * n_splits * 1.25  # and once more on all rows
-                if entry.candidate.space and entry.n_tries == before and cost <= spare:
-                    entry.n_tries, spare = level, spare - cost
+        fits = search_cost(n_train, level) - search_cost(n_train, entry.n_tries)
+        return entry.seconds * entry.candidate.effort * fits * n_splits * 1.25  # and once more on all rows
 
     def _ranking(self) -> list[Entry]:
         """Best screening score first."""
@@ -125,7 +140,7 @@ class Contest:
         self._work(requests, "running")
 
     def _allowed(self, entry: Entry, n_train: int) -> float:
-        return GRACE + PATIENCE * entry.seconds * (1 + search_cost(n_train, entry.n_tries))
+        return GRACE + PATIENCE * entry.seconds * (1 + entry.candidate.effort * search_cost(n_train, entry.n_tries))
 
     def _work(self, wanted, phase: str) -> None:
         requests = [

@@ -1,8 +1,11 @@
 """The search of settings, on training rows only: successive halving.
 
-Settings are drawn evenly over the candidate's space (a Latin hypercube), the defaults among them.  All are tried on few
-rows, the best third on three times as many, until the last few are judged on all.  The defaults are always among the
-last: a search that found nothing changes nothing.
+Tried are the defaults, then settings that are known to do well on many tables, then settings drawn evenly over the
+candidate's space (a Latin hypercube).  All are tried on few rows, the best third on three times as many, until the
+last few are judged on all.  The defaults are always among the last: a search that found nothing changes nothing.
+
+Models that grow round by round (boosting) are not searched for the number of rounds: each try goes on until the
+judging rows have seen no gain for a while, and the best number is part of what is found.
 
 Reference: Jamieson, Talwalkar (2016), Non-stochastic best arm identification and hyperparameter optimization, AISTATS.
 """
@@ -20,6 +23,8 @@ KEPT = 3  # one in so many goes on
 SMALL = 3000  # training rows up to which inner cross-validation replaces one held-out part
 INNER_FOLDS = 4
 FEW_ROWS = 200  # the first round does not use fewer
+NO_GAIN = 20  # rounds without gain after which a model stops growing
+EVEN_CLASSES = ("balanced_accuracy",)  # metrics that count each class alike, however many rows it has
 
 
 class Found(NamedTuple):
@@ -29,25 +34,45 @@ class Found(NamedTuple):
     tried: int
 
 
+class _Judged(NamedTuple):
+    """Mean loss of some settings (smaller is better), and the number of rounds that served them best."""
+
+    loss: float
+    settings: dict
+    rounds: int | None = None
+
+
 def search(problem: Problem, candidate: Candidate, split: int, n_tries: int) -> Found:
     """Settings for a split (or `ALL_ROWS`), found on its training rows."""
+    asked = settings_for_metric(problem, candidate)
     if n_tries <= 1 or not candidate.space:
-        return Found({}, 1)
+        return Found(asked, 1)
     rng = np.random.default_rng(task_seed(problem, candidate, split))
-    pool = [{}, *drawn_settings(candidate, n_tries - 1, rng)]
-    rows = problem.train_rows(split)
+    pool = [{**asked, **settings} for settings in settings_to_try(candidate, n_tries, rng)]
+    default, rows = pool[0], problem.train_rows(split)
     inner = inner_splits(problem, rows, rng)
+    judged = []
     for share, n_splits in rounds(len(rows), n_tries):
-        scores = [_judge(problem, candidate, settings, rows, inner[:n_splits], share) for settings in pool]
-        order = np.argsort(scores, kind="stable")
-        keep = max(1, len(pool) // KEPT) if share < 1 or n_splits < len(inner) else 1
-        best = [pool[i] for i in order[:keep]]
-        pool = best if keep == 1 and share == 1 and n_splits == len(inner) else _with_defaults(best)
-    return Found(pool[0], n_tries)
+        judged = [_judge(problem, candidate, settings, rows, inner[:n_splits], share) for settings in pool]
+        judged.sort(key=lambda row: row.loss)
+        pool = [row.settings for row in judged[: max(1, len(pool) // KEPT)]]
+        pool = pool if default in pool else [*pool, default]
+    best = judged[0]
+    grown = {} if best.rounds is None else {candidate.rounds[0]: best.rounds}
+    return Found({**best.settings, **grown}, n_tries)
 
 
-def _with_defaults(pool):
-    return pool if {} in pool else [*pool, {}]
+def settings_for_metric(problem: Problem, candidate: Candidate) -> dict:
+    """What the metric asks of every try: rows of rare classes count more where each class counts the same."""
+    if problem.metric in EVEN_CLASSES and "class_weight" in candidate.build({}).get_params():
+        return {"class_weight": "balanced"}
+    return {}
+
+
+def settings_to_try(candidate: Candidate, count: int, rng) -> list[dict]:
+    """The defaults, the known good ones, then drawn ones: `count` in all."""
+    known = [{}, *(dict(settings) for settings in candidate.portfolio)][:count]
+    return [*known, *drawn_settings(candidate, count - len(known), rng)]
 
 
 def drawn_settings(candidate: Candidate, count: int, rng) -> list[dict]:
@@ -92,18 +117,30 @@ def inner_splits(problem: Problem, rows, rng):
     return splits[:INNER_FOLDS] if len(rows) <= SMALL else splits[-1:]
 
 
-def _judge(problem, candidate, settings, rows, splits, share):
-    """Mean loss (smaller is better) of settings over inner splits; settings that fail are the worst."""
+def _judge(problem, candidate, settings, rows, splits, share) -> _Judged:
+    """Settings on inner splits; those that fail are the worst."""
     sign = -1.0 if problem.measure.greater_is_better else 1.0
-    losses = []
+    losses, counts = [], []
     for train, test in splits:
         train = train if share >= 1 else train[:: max(1, round(1 / share))]
-        chosen, judged = rows[train], rows[test]
         try:
-            pipeline = _models.build(candidate, settings, problem.columns)
-            pipeline.fit(problem.rows(problem.typed, chosen), problem.y[chosen])
-            prediction = _models.predict(pipeline, problem.rows(problem.typed, judged), len(problem.classes))
-            losses.append(sign * problem.measure.score(problem.y[judged], prediction))
+            pipeline, count = _fitted(problem, candidate, settings, rows[train], rows[test])
+            prediction = _models.predict(pipeline, problem.rows(problem.typed, rows[test]), len(problem.classes))
+            losses.append(sign * problem.measure.score(problem.y[rows[test]], prediction))
         except (ValueError, ArithmeticError, MemoryError):
-            return np.inf
-    return float(np.nanmean(losses)) if not np.isnan(losses).all() else np.inf
+            return _Judged(np.inf, settings)
+        counts += [] if count is None else [count]
+    loss = float(np.nanmean(losses)) if not np.isnan(losses).all() else np.inf
+    return _Judged(loss, settings, round(float(np.mean(counts))) if counts else None)
+
+
+def _fitted(problem, candidate, settings, train, judging):
+    """``(pipeline, number of rounds or None)``; a growing model watches the judging rows."""
+    typed, y = problem.rows(problem.typed, train), problem.y[train]
+    if candidate.rounds is None:
+        return _models.build(candidate, settings, problem.columns).fit(typed, y), None
+    name, most = candidate.rounds
+    watchful = {name: most, "early_stopping": True, "n_iter_no_change": NO_GAIN}
+    pipeline = _models.build(candidate, {**settings, **watchful}, problem.columns)
+    pipeline.fit(typed, y, held=(problem.rows(problem.typed, judging), problem.y[judging]))
+    return pipeline, max(1, int(np.argmax(pipeline.model.validation_score_)))

@@ -1,4 +1,10 @@
-"""Who won: intervals, comparisons with the best, tied groups, the simplest of the tied, an honest score for it."""
+"""Who won: intervals, comparisons with the best, tied groups, the simplest of the tied, an honest score for it.
+
+The chosen entry is tied with the best one twice over.  It is in group A: the paired test over splits, corrected for the
+number of entries, does not show a loss larger than the region of practical equivalence (`rope_of`: 0.005 in units of
+the metric, or of the target's standard deviation).  And its mean loss is at most one standard error of the paired
+differences: the test alone, on five splits, would let much worse models pass.
+"""
 
 from typing import NamedTuple
 
@@ -23,7 +29,8 @@ class Standings(NamedTuple):
     rows : list of dict
         The leaderboard as the report has it, best first, then those that did not finish.
     best, chosen : Entry
-        The best mean score, and the simplest entry within one standard error of it that is not shown to be worse.
+        The best mean score, and the simplest entry that loses at most one standard error of the difference to it and
+        is not shown to be worse.
     why : {"simplest_tied", "best", "only"}
         Why it was chosen.
     score : dict
@@ -62,7 +69,7 @@ def _by_splits(contest, problem, entries, scores) -> Standings:
         letters = {name: group.letter for group in tied_groups(scores, share, **options) for name in group.models}
         differences = {row.model: row for row in compare_models(scores, share, **options)}
     simplicity = {name: entries[name].candidate.simplicity for name in scores}
-    choice = one_standard_error(scores, simplicity, share, greater_is_better=greater)
+    choice = one_standard_error(scores, simplicity, share, paired=True, greater_is_better=greater)
     tied = [name for name in choice.eligible if letters[name] == "A"]
     best, chosen = entries[choice.best], entries[tied[0] if tied else choice.best]
     why = "only" if len(scores) == 1 else "best" if chosen is best else "simplest_tied"
