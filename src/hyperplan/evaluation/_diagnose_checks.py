@@ -7,7 +7,7 @@ and that the difference is at least 1 % of the way from the baseline to a perfec
 import numpy as np
 
 from hyperplan._base.finding import Finding
-from hyperplan.evaluation._advice import advice, core_of
+from hyperplan.evaluation._advice import advice, memorises
 from hyperplan.evaluation._corrected_t import corrected_t_interval, corrected_t_test
 
 ALPHA = 0.05
@@ -27,7 +27,6 @@ class Case:
 
     def __init__(self, model, found, level=0.95):
         self.model, self.found, self.level = model, found, level
-        self.family = core_of(model).family
         self.score, self.train = (float(found.scores[name].mean()) for name in ("model", "train"))
         self.baseline = float(found.scores["baseline"].mean()) if "baseline" in found.scores else np.nan
         self.reach = found.perfect - self.baseline  # NaN when either end is not known
@@ -127,7 +126,7 @@ def fit_of(case) -> list:
         return []
     if not gap_is_real or case.gap_share < WIDE_GAP:
         return [_fit_finding(case, "D02", "underfit", other)]
-    if not case.family.memorises and not tried_simpler:
+    if not memorises(case.model) and not tried_simpler:
         return [_fit_finding(case, "D03", "overfit", other)]
     return [_fit_finding(case, "D10", "underfit", other, severity="info")]
 

@@ -1,12 +1,14 @@
 """What a diagnosis looks at: a model beside simpler and more flexible copies, a reference and a baseline."""
 
+import threading
 import warnings
 from typing import NamedTuple
 
 import numpy as np
 
 from hyperplan._base import ConvergenceWarning, clone, is_classifier
-from hyperplan._base.members import is_own, member_map
+from hyperplan._base.members import MAX_SEED, is_own, member_map
+from hyperplan._base.validate import check_random_state
 from hyperplan.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -17,7 +19,7 @@ from hyperplan.evaluation._advice import core_of, trials
 from hyperplan.evaluation._diagnose_columns import Columns, column_scores
 from hyperplan.evaluation._diagnose_numbers import Measurements, confidence, indicators, spread
 from hyperplan.evaluation._splits import make_splits, share_of_splits
-from hyperplan.evaluation._tables import as_table, rows_of
+from hyperplan.evaluation._tables import rows_of
 from hyperplan.metrics import check_scoring
 
 FEW_ROWS = 1000  # below that a forest is the better reference, above it boosting
@@ -44,24 +46,37 @@ class Outcome(NamedTuple):
 
 
 def measure(
-    model, X, y, *, cv=5, n_repeats=2, scoring=None, groups=None, random_state=0, n_jobs=None, try_advice=True
+    model,
+    X,
+    y,
+    *,
+    cv=5,
+    n_repeats=2,
+    scoring=None,
+    groups=None,
+    random_state=0,
+    n_jobs=None,
+    try_advice=True,
+    trace=None,
 ) -> Measurements:
     """All fits of a diagnosis, as one batch of tasks."""
-    X, y = as_table(X), as_table(y)
-    classify = is_classifier(model)
+    classify, random_state = is_classifier(model), check_random_state(random_state)
     splits = make_splits(model, X, y, cv, n_repeats, groups, random_state)
     scorer = check_scoring(model, scoring)
     columns, target = Columns(X), _Target(y, classify)
-    contenders, labels = _contenders(model, X, columns, classify, try_advice)
+    contenders, labels = _contenders(_seeded(model, random_state), X, columns, classify, try_advice)
     jobs = _jobs(contenders, y, splits, classify)
+    tell = _Teller(trace)
 
     def work(job):
         try:
-            return _outcome(job, y, scorer, target)
+            outcome = _outcome(job, y, scorer, target)
         except Exception:
             if job.name == "model":
                 raise
-            return None  # a variant that cannot be fitted says nothing
+            outcome = None  # a variant that cannot be fitted says nothing
+        tell(outcome)
+        return outcome
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # how fits ended is a check of its own
@@ -87,11 +102,34 @@ def measure(
     )
 
 
+class _Teller:
+    """Tells a trace of each finished fit: how many there were, and the score on new rows."""
+
+    def __init__(self, trace):
+        self._trace, self._count, self._lock = trace, 0, threading.Lock()
+
+    def __call__(self, outcome):
+        if self._trace is not None:
+            with self._lock:
+                self._count += 1
+                self._trace(self._count, np.nan if outcome is None else outcome.test)
+
+
+def _seeded(model, random_state):
+    """A copy in which nothing random is left open: the same call shall give the same findings."""
+    copy = clone(model)
+    values = copy.get_params(deep=True)
+    names = [name for name in sorted(values) if name.split("__")[-1] == "random_state" and values[name] is None]
+    return copy.set_params(**{name: int(random_state.randint(MAX_SEED)) for name in names})
+
+
 def perfect_score(scoring) -> float:
     """Best value of a scorer by name: 0 for losses with their sign changed, else 1; NaN for functions."""
     if scoring is None:
         return 1.0  # accuracy or R^2
-    return (0.0 if scoring.startswith("neg_") else 1.0) if isinstance(scoring, str) else np.nan
+    if not isinstance(scoring, str) or "likelihood_ratio" in scoring:
+        return np.nan
+    return 0.0 if scoring.startswith("neg_") else 1.0
 
 
 def _first_round(splits):
