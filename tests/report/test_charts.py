@@ -14,6 +14,7 @@ from hyperplan.report._axes import Scale, extent, fitting_ticks, round_ticks
 from hyperplan.report._charts_bands import dependence_chart, learning_chart
 from hyperplan.report._charts_curves import Curve, curve_chart, highlighted
 from hyperplan.report._charts_histogram import histogram
+from hyperplan.report._charts_scatter import _spread
 from hyperplan.report._charts_strips import NARROWEST, strip, strip_axis, strip_scale
 from hyperplan.report._svg import Box, Canvas, fit_text, text_box, text_width
 from hyperplan.report._wording import Wording
@@ -49,6 +50,14 @@ def test_labels_of_all_charts_of_all_documents_keep_apart_and_inside(document, l
     for axis in re.findall(r'<svg class="strip strip-axis".*?</svg>', page, re.DOTALL):
         found = list(boxes(axis, NARROWEST))
         assert not [pair for pair in itertools.combinations(found, 2) if pair[0].overlaps(pair[1])], axis
+
+
+def test_few_true_values_are_spread_sideways_and_many_are_not():
+    values = [3.0, 4.0, 4.0, 4.0, 6.0] * 30
+    moved = _spread(values)
+    assert len(set(moved)) == len(values) and max(abs(a - b) for a, b in zip(values, moved)) <= 0.3
+    many = [0.1 * index for index in range(50)]
+    assert _spread(many) is many and _spread([1.0, 1.0]) == [1.0, 1.0]
 
 
 reals = st.floats(-1e12, 1e12, allow_nan=False).filter(lambda value: value == 0 or abs(value) > 1e-12)

@@ -9,7 +9,8 @@ from hyperplan._texts import LANGUAGES
 from hyperplan.report import render_report, write_report
 
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
-ALWAYS = ["answer", "leaderboard", "ties", "chosen", "certificates", "diagnosis", "audit", "data", "protocol"]
+ALWAYS = ["answer", "leaderboard", "ties", "chosen", "importances"]
+ALWAYS += ["certificates", "diagnosis", "audit", "data", "protocol"]
 
 each_language = pytest.mark.parametrize("language", LANGUAGES)
 
@@ -116,6 +117,37 @@ def test_no_finished_table_or_chart_misses_a_header_or_a_name(document):
 def test_failed_candidates_are_named_with_their_reason(build, language):
     words = Page(render_report(build("failed"), language)).text()
     assert "Neural network" in words and "ValueError: NaN" in words and "20 s were left" in words
+
+
+def test_reasons_and_certificates_of_the_library_are_said_in_the_language(build):
+    document = build("failed")
+    document["leaderboard"][-1]["reason"] = "budget"
+    document["leaderboard"][-2]["reason"] = "slow"
+    document["data"]["columns"][-1] |= {"why": "date_text", "edges": None, "top": None}
+    certificate = {"holds": True, "summary": "duality gap: 3.1e-06 against 0.0001"}
+    document["leaderboard"][0]["certificate"] = certificate | {"kind": "duality gap", "value": 3.1e-6, "bound": 1e-4}
+    words = Page(render_report(document, "fr")).text()
+    for text in (
+        "plus de temps",
+        "trop lent",
+        "dates écrites en texte",
+        "saut de dualité 3,1×10⁻⁶, pour 1×10⁻⁴ au plus",
+    ):
+        assert text in words, text
+    assert "duality gap" not in words.replace("gap 3.1e-06", "") and "date_text" not in words
+
+
+def test_a_model_that_nobody_explained_says_why(build):
+    assert "no time was left" in Page(render_report(build("bare"))).text()
+    assert "ignores every column" in Page(render_report(build("only_baselines"))).text()
+    assert "no time was left" not in Page(render_report(build("binary"))).text()
+
+
+def test_a_score_corrected_for_having_been_picked_is_explained(build):
+    document = build("binary")
+    assert "taken off" not in Page(render_report(document)).text()
+    document["chosen"]["score"]["value"] -= 0.004
+    assert "0.858 instead of 0.862" in Page(render_report(document)).text()
 
 
 def test_french_pages_have_commas_and_unbreakable_spaces(build):

@@ -59,6 +59,12 @@ def test_durations_probabilities_and_differences():
     )
 
 
+def test_years_have_no_separator_and_tiny_numbers_are_powers_of_ten():
+    assert ENGLISH.ungrouped(2007) == "2007" and ENGLISH.ungrouped(12345.6) == "12,346"
+    assert FRENCH.ungrouped(13.27, 2) == "13,27"
+    assert ENGLISH.compact(1.03e-9) == "1×10⁻⁹" and ENGLISH.compact(0.0123) == "0.0123" and ENGLISH.compact(0) == "0"
+
+
 @pytest.mark.parametrize(
     "number, english, french",
     [

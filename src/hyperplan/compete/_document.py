@@ -9,7 +9,7 @@ import numpy as np
 
 import hyperplan
 from hyperplan.compete._columns_values import typed_values
-from hyperplan.compete._measures import rope_of
+from hyperplan.compete._measures import MEASURES, rope_of
 from hyperplan.compete._quality import bias_variance, classification_quality, regression_quality
 from hyperplan.compete._question import Question
 from hyperplan.compete._standings import CORRECTION, LEVEL, Standings, other_metrics, plain_settings
@@ -51,7 +51,7 @@ def make_document(
         "metric": _metric(problem),
         "data": _data(question),
         "protocol": _protocol(question, standings, used),
-        "leaderboard": standings.rows,
+        "leaderboard": [_within_reach(row, problem.measure) for row in standings.rows],
         "chosen": _chosen(problem, standings, extras),
         "classification": classification_quality(problem, chosen) if problem.classes else None,
         "regression": None if problem.classes else regression_quality(problem, chosen),
@@ -130,6 +130,14 @@ def _protocol(question, standings, used) -> dict:
     }
 
 
+def _within_reach(part: dict, measure) -> dict:
+    """A score whose interval ends at the perfect value: beyond it there is nothing to cover."""
+    end, nearer = ("high", min) if measure.greater_is_better else ("low", max)
+    if measure.best is None or part.get(end) is None:
+        return part
+    return part | {end: nearer(part[end], measure.best)}
+
+
 def _chosen(problem, standings, extras) -> dict:
     chosen = standings.chosen
     return {
@@ -137,8 +145,8 @@ def _chosen(problem, standings, extras) -> dict:
         "label": chosen.candidate.label,
         "settings": plain_settings(extras.get("settings", {})),
         "why": standings.why,
-        "score": standings.score,
-        "other_metrics": other_metrics(problem, chosen),
+        "score": _within_reach(standings.score, problem.measure),
+        "other_metrics": [_within_reach(other, MEASURES[other["name"]]) for other in other_metrics(problem, chosen)],
         "holdout": extras.get("holdout"),
     }
 

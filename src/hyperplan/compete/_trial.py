@@ -131,6 +131,9 @@ def certificate_of(pipeline) -> dict | None:
     return {
         "holds": bool(certificate.holds),
         "summary": f"{certificate.kind}: {certificate.value:.3g} against {certificate.bound:.3g}",
+        "kind": certificate.kind,
+        "value": float(certificate.value),
+        "bound": float(certificate.bound),
     }
 
 

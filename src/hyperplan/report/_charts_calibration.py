@@ -36,7 +36,8 @@ def _draw_counts(canvas: Canvas, wording: Wording, frame, rows) -> None:
     for predicted, _, count, *_ in rows:
         height = (COUNTS - 16) * count / most
         tip = wording.count("rows", count)
-        canvas.shape("rect", "bar", tip, x=frame.x(predicted) - 4, y=floor - height, width=8, height=height)
+        left = min(max(frame.x(predicted) - 4, frame.x.start), frame.x.end - 8)
+        canvas.shape("rect", "bar", tip, x=left, y=floor - height, width=8, height=height)
     canvas.line("axis", frame.x.start, floor, frame.x.end, floor)
     label = wording.number(most)
     if text_width(label) < frame.x.start - 4:

@@ -1,10 +1,14 @@
 """Scatter plots of a regression: predicted against true values with intervals, residuals against predictions."""
 
+import itertools
+
 from hyperplan.report._axes import draw_frame, extent
 from hyperplan.report._svg import Canvas
 from hyperplan.report._wording import Wording
 
 INTERVALS = 120  # so many prediction intervals can be seen apart
+FEW_VALUES = 20  # so many true values or fewer are columns of dots, which are spread sideways
+GOLDEN = 0.6180339887498949  # multiples of it, modulo one, fill an interval evenly
 
 
 def prediction_chart(wording: Wording, found: dict, target: str) -> str:
@@ -15,12 +19,13 @@ def prediction_chart(wording: Wording, found: dict, target: str) -> str:
     titles = wording.say("prediction.true", target=target), wording.say("prediction.predicted", target=target)
     frame = draw_frame(canvas, wording, both, both, *titles)
     canvas.line("reference", frame.x(both[0]), frame.y(both[0]), frame.x(both[1]), frame.y(both[1]))
+    places = _spread(true)
     if found["lower"] and found["upper"]:
         order = sorted(range(len(true)), key=true.__getitem__)
         for index in order[:: max(len(order) // INTERVALS, 1)]:
-            x = frame.x(true[index])
+            x = frame.x(places[index])
             canvas.line("whisker faint", x, frame.y(found["lower"][index]), x, frame.y(found["upper"][index]))
-    canvas.dots(_dots(len(true)), [(frame.x(x), frame.y(y)) for x, y in zip(true, predicted)])
+    canvas.dots(_dots(len(true)), [(frame.x(x), frame.y(y)) for x, y in zip(places, predicted)])
     return canvas.render(wording.say("prediction.title"), wording.say("prediction.read"))
 
 
@@ -34,6 +39,15 @@ def residual_chart(wording: Wording, found: dict, target: str) -> str:
     places = [(frame.x(x), frame.y(y)) for x, y in zip(found["predicted"], residuals)]
     canvas.dots(_dots(len(residuals)), places)
     return canvas.render(wording.say("residual.title"), wording.say("residual.read"))
+
+
+def _spread(values: list) -> list:
+    """The values; if they are few, moved sideways by a little, so that dots do not hide each other."""
+    known = sorted(set(values))
+    if not 1 < len(known) <= FEW_VALUES:
+        return values
+    reach = 0.6 * min(high - low for low, high in itertools.pairwise(known))
+    return [value + reach * (index * GOLDEN % 1 - 0.5) for index, value in enumerate(values)]
 
 
 def _dots(number: int) -> str:

@@ -49,7 +49,7 @@ CANDIDATE = {
     "predict_seconds?": "number",
     "settings?": "table",
     "tried?": "number",
-    "certificate?": {"holds": "flag", "summary": "text"},
+    "certificate?": {"holds": "flag", "summary": "text", "kind?": "text", "value?": "number", "bound?": "number"},
 }
 CHOSEN = {
     "name": "text",

@@ -90,7 +90,7 @@ def _views(document: dict, wording: Wording) -> dict:
         "dependence": dependence_view(document, wording),
         "learning": learning_view(document, wording),
         "bias_variance": bias_variance_view(document, wording),
-        "certificates": certificates_view(document),
+        "certificates": certificates_view(document, wording),
         "diagnosis": by_severity(wording, "diagnosis", document["diagnosis"]),
         "audit": by_severity(wording, "audit", document["audit"]),
         "data": data_view(document, wording),
@@ -103,7 +103,9 @@ def _sections(views: dict, wording: Wording) -> list[tuple[str, str]]:
     titles = {name: f"{name}.title" for name in ("answer", "leaderboard", "ties", "chosen")}
     if views["classification"] or views["regression"]:
         titles["quality"] = "quality.classification"
-    titles |= {name: f"{name}.title" for name in ("importances", "dependence") if views[name]}
+    titles["importances"] = "importances.title"
+    if views["dependence"]:
+        titles["dependence"] = "dependence.title"
     if views["learning"] or views["bias_variance"]:
         titles["learning"] = "learning.title"
     titles |= {name: f"{name}.title" for name in ("certificates", "diagnosis", "audit", "data", "protocol")}

@@ -53,7 +53,7 @@ def _card(column: dict, wording: Wording, rows: float) -> dict:
     card = {
         "name": column["name"],
         "kind": wording.word("kind", column["kind"]),
-        "why": column["why"] or "",
+        "why": wording.known("columns.why", column["why"] or ""),
         "facts": facts,
         "sparse": bool(column["missing"] and column["missing"] >= 0.2),
         "svg": "",
@@ -65,10 +65,8 @@ def _card(column: dict, wording: Wording, rows: float) -> dict:
         card["svg"] = spark(
             wording, column["edges"], column["counts"], wording.say("data.histogram", name=column["name"])
         )
-        card["range"] = tuple(
-            wording.number(edge, _edge_decimals(column["edges"]))
-            for edge in column["edges"][:: len(column["edges"]) - 1]
-        )
+        decimals = _edge_decimals(column["edges"])
+        card["range"] = tuple(wording.ungrouped(column["edges"][end], decimals) for end in (0, -1))
     elif column["top"]:
         top = column["top"]
         present = rows * (1 - (column["missing"] or 0.0)) or 1

@@ -2,7 +2,7 @@
 
 from statistics import median
 
-from hyperplan.report._answer import best_baseline, best_row, finished, score_decimals, with_unit
+from hyperplan.report._answer import best_baseline, best_row, chosen_row, finished, score_decimals, with_unit
 from hyperplan.report._charts_strips import strip, strip_axis, strip_scale
 from hyperplan.report._wording import UNKNOWN, Wording, brief, decimals_for
 
@@ -26,11 +26,30 @@ def leaderboard_view(document: dict, wording: Wording) -> dict:
     for before, row in zip([None, *shown], shown):
         row["starts_group"] = before is not None and before["group"] != row["group"]
     failed = [
-        {"label": row["label"], "status": wording.word("status", row["status"]), "reason": row["reason"] or ""}
+        {
+            "label": row["label"],
+            "status": wording.word("status", row["status"]),
+            "reason": wording.known("compete.reasons", row["reason"] or ""),
+        }
         for row in document["leaderboard"]
         if row["status"] != "ok"
     ]
-    return {"rows": shown, "failed": failed, "axis": strip_axis(wording, scale), "has_baseline": baseline is not None}
+    return {
+        "rows": shown,
+        "failed": failed,
+        "axis": strip_axis(wording, scale),
+        "has_baseline": baseline is not None,
+        "corrected": _corrected(document, wording, decimals),
+    }
+
+
+def _corrected(document: dict, wording: Wording, decimals: int) -> str:
+    """Why the answer has another score than the leaderboard, if it has."""
+    row, score = chosen_row(document), document["chosen"]["score"]
+    shown, honest = (wording.number(value, decimals) for value in (row["score"], score["value"]))
+    if shown == honest or score["method"] != "bootstrap_bias_corrected":
+        return ""
+    return wording.say("leaderboard.corrected", model=brief(row["label"]), shown=shown, honest=honest)
 
 
 def score_scale(document: dict):
@@ -155,6 +174,7 @@ def chosen_view(document: dict, wording: Wording) -> dict:
     return {
         "label": chosen["label"],
         "name": chosen["name"],
+        "is_baseline": chosen_row(document)["is_baseline"],
         "score": with_unit(wording.number(score["value"], decimals), metric),
         "interval": wording.interval(score["low"], score["high"], decimals) if score["low"] is not None else "",
         "level": wording.percent(score["level"] or document["protocol"]["level"], 0),
@@ -171,8 +191,25 @@ def chosen_view(document: dict, wording: Wording) -> dict:
     }
 
 
-def certificates_view(document: dict) -> list[dict]:
+def certificates_view(document: dict, wording: Wording) -> list[dict]:
     """The fits that theory vouches for, the chosen one first."""
     rows = [row for row in finished(document) if row["certificate"]]
     rows.sort(key=lambda row: not row["is_chosen"])
-    return [{"label": row["label"], "is_chosen": row["is_chosen"], **row["certificate"]} for row in rows]
+    return [
+        {
+            "label": row["label"],
+            "is_chosen": row["is_chosen"],
+            "holds": row["certificate"]["holds"],
+            "summary": _certificate_text(row["certificate"], wording),
+        }
+        for row in rows
+    ]
+
+
+def _certificate_text(certificate: dict, wording: Wording) -> str:
+    """The measured number and what it must not exceed; the summary if they are not known."""
+    kind, value, bound = (certificate[name] for name in ("kind", "value", "bound"))
+    if kind is None or value is None or bound is None:
+        return certificate["summary"]
+    values = {"value": wording.compact(value), "bound": wording.compact(bound)}
+    return wording.say("certificates.measured", kind=wording.word("certificate", kind), **values)

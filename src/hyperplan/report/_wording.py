@@ -72,6 +72,11 @@ class Wording:
         found = area_texts("report", self.language)["word"].get(table, {}).get(value, value)
         return typeset(found, self.language)
 
+    def known(self, table: str, value: str) -> str:
+        """The text that ``"area.table"`` has for a key, or the key itself: it may come from a later version."""
+        area, _, name = table.partition(".")
+        return typeset(area_texts(area, self.language)[name].get(value, value), self.language)
+
     def listing(self, names, at_most: int = 4) -> str:
         """``a, b and c``; more than ``at_most`` end in "and 12 others"."""
         names = list(names)
@@ -111,6 +116,16 @@ class Wording:
             decimals = 6
         rounded = round(value, decimals) if decimals < 0 else value
         return self.local(f"{rounded + 0.0:,.{max(decimals, 0)}f}")
+
+    def ungrouped(self, value: float, decimals: int = 0) -> str:
+        """A number; one of four digits, which may be a year, has no separator."""
+        return self.local(f"{value + 0.0:.{decimals}f}") if abs(value) < 9999.5 else self.number(value, decimals)
+
+    def compact(self, value: float) -> str:
+        """Three digits, as a power of ten where zeros would hide them."""
+        if value and not 1e-3 <= abs(value) < 1e6:
+            return self.scientific(value)
+        return self.number(value, 2 - math.floor(math.log10(abs(value))) if value else 0)
 
     def local(self, plain: str) -> str:
         """A number as Python prints it, with this language's separators and a true minus sign."""
