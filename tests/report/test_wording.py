@@ -51,8 +51,9 @@ def test_percentages_never_round_to_none_or_all(share, english, french):
 
 
 def test_durations_probabilities_and_differences():
-    shown = [ENGLISH.seconds(value) for value in (0.0004, 0.044, 0.9999, 3.21, 58.1, 181, None)]
-    assert shown == ["0.4\u00a0ms", "44\u00a0ms", "1.0\u00a0s", "3.2\u00a0s", "58\u00a0s", "3\u00a0min", "–"]
+    shown = [ENGLISH.seconds(value) for value in (0.0004, 0.044, 0.9999, 3.21, 58.1, 181, 120, 3599, None)]
+    expected = ["0.4 ms", "44 ms", "1.0 s", "3.2 s", "58 s", "3 min 1 s", "2 min", "60 min", "–"]
+    assert [duration.replace("\u00a0", " ") for duration in shown] == expected
     assert ENGLISH.probability(0.00001) == "<\u00a00.001" and FRENCH.probability(0.0421) == "0,042"
     assert (
         ENGLISH.signed(0.0123, 3) == "+0.012" and ENGLISH.signed(0.0001, 2) == "0.00" and ENGLISH.signed(-2, 0) == "−2"
@@ -62,7 +63,7 @@ def test_durations_probabilities_and_differences():
 def test_years_have_no_separator_and_tiny_numbers_are_powers_of_ten():
     assert ENGLISH.ungrouped(2007) == "2007" and ENGLISH.ungrouped(12345.6) == "12,346"
     assert FRENCH.ungrouped(13.27, 2) == "13,27"
-    assert ENGLISH.compact(1.03e-9) == "1×10⁻⁹" and ENGLISH.compact(0.0123) == "0.0123" and ENGLISH.compact(0) == "0"
+    assert ENGLISH.compact(1.03e-9) == "1×10⁻⁹" and ENGLISH.compact(0.001) == "0.001" and ENGLISH.compact(0) == "0"
 
 
 @pytest.mark.parametrize(

@@ -189,7 +189,8 @@ def _honest_score(problem: Problem, entries, best, chosen, interval) -> dict:
         strata=problem.y[some] if problem.classes else None,
         groups=None if problem.groups is None else problem.groups[some],
     )
-    shift = -found.optimism if problem.measure.greater_is_better else found.optimism
+    optimism = max(found.optimism, 0.0)  # picking a winner can flatter it, never the reverse: below zero it is chance
+    shift = -optimism if problem.measure.greater_is_better else optimism
     moved = {name: plain[name] + shift for name in ("value", "low", "high")}
     return {**plain, **moved, "method": "bootstrap_bias_corrected"}
 

@@ -67,10 +67,10 @@ def _card(column: dict, wording: Wording, rows: float) -> dict:
         )
         decimals = _edge_decimals(column["edges"])
         card["range"] = tuple(wording.ungrouped(column["edges"][end], decimals) for end in (0, -1))
-    elif column["top"]:
+    elif column["top"] and max(count for _, count in column["top"]) > 1:
         top = column["top"]
         present = rows * (1 - (column["missing"] or 0.0)) or 1
-        most = max(count for _, count in top) or 1
+        most = max(count for _, count in top)
         card["bars"] = [_bar(name, count, max(present, most), most, wording) for name, count in top[:TOP]]
         hidden = int(column["distinct"] or len(top)) - len(card["bars"])
         card["more"] = wording.count("others", hidden) if hidden > 0 else ""

@@ -125,7 +125,8 @@ class Wording:
         """Three digits, as a power of ten where zeros would hide them."""
         if value and not 1e-3 <= abs(value) < 1e6:
             return self.scientific(value)
-        return self.number(value, 2 - math.floor(math.log10(abs(value))) if value else 0)
+        shown = f"{value:,.3g}" if abs(value) < 1000 else f"{value:,.0f}"
+        return self.local(shown)
 
     def local(self, plain: str) -> str:
         """A number as Python prints it, with this language's separators and a true minus sign."""
@@ -165,7 +166,10 @@ class Wording:
             return f"{self.number(value * 1000, 0 if value >= 0.01 else 1)}{WIDE}ms"
         if value < 119.5:
             return f"{self.number(value, 1 if value < 9.95 else 0)}{WIDE}s"
-        return f"{self.number(value / 60, 0)}{WIDE}min"
+        if value >= 600:
+            return f"{self.number(value / 60)}{WIDE}min"
+        minutes, rest = divmod(round(value), 60)
+        return f"{minutes}{WIDE}min{WIDE}{rest}{WIDE}s" if rest else f"{minutes}{WIDE}min"
 
     def probability(self, value: float | None) -> str:
         """A p-value: three decimals, and never zero."""
