@@ -6,7 +6,7 @@ from pathlib import Path
 
 from hyperplan.cli import require_extra
 
-EXAMPLE = {"target": "species"}
+EXAMPLE = {"target": "sex"}  # categories, missing values, and rows whose sex nobody knows
 WIDE = 100  # characters of a terminal that has room for the costs of fits
 
 
@@ -76,8 +76,8 @@ def _compete(console, settings, began: float) -> int:
     with Progress(console, settings, began) as progress:
         spent = time.monotonic() - began
         result = compete(frame, test=test, settings=settings, report=progress, title=title, spent=spent)
-        progress(phase="writing")
         with CtrlC():  # nobody wants half of what is there already
+            progress(phase="writing")
             folder = result.save(settings.out, _whole_path(settings.table))
     if result.contest.was_interrupted:
         console.print(text("compete.progress.interrupted", language), style="yellow")
@@ -94,9 +94,12 @@ def _whole_path(table: str) -> str:
 
 def _show(console, result, language, folder, seconds) -> None:
     from hyperplan._texts import text
+    from hyperplan.report._names import readable
+    from hyperplan.report._wording import Wording
 
-    console.print(leaderboard(result.document, language, console.width))
-    for line in absent(result.document, language):
+    document = readable(result.document, Wording(language))
+    console.print(leaderboard(document, language, console.width))
+    for line in absent(document, language):
         console.print(line, style="yellow", highlight=False, markup=False)
     console.print(text("compete.table.legend", language), style="dim")
     console.print()
@@ -143,8 +146,8 @@ def _cells(row, words, is_wide):
     digits = _digits(row)
     interval = "-" if row["low"] is None else f"{row['low']:.{digits}f} .. {row['high']:.{digits}f}"
     costs = (f"{row['fit_seconds']:.2f}", str(row["tried"])) if is_wide else ()
-    notes = [words[key] for key in ("chosen", "best", "baseline") if row[f"is_{key}"]]
-    return row["label"], f"{row['score']:.{digits}f}", interval, *costs, row["group"] or "-", ", ".join(notes)
+    note = next((words[key] for key in ("chosen", "best", "baseline") if row[f"is_{key}"]), "")
+    return row["label"], f"{row['score']:.{digits}f}", interval, *costs, row["group"] or "-", note
 
 
 def absent(document, language) -> list[str]:

@@ -11,7 +11,8 @@ def run(model, table, out, lang) -> int:
     """Load, check the columns, predict, write beside and rename."""
     require_extra("pandas", "report")
     from hyperplan._texts import text
-    from hyperplan.compete import CompetitionError, TableError, read_table
+    from hyperplan.compete import read_table
+    from hyperplan.compete._errors import SpokenError
     from hyperplan.compete._predict import load_model, predict_table
 
     try:
@@ -19,7 +20,7 @@ def run(model, table, out, lang) -> int:
         frame = read_table(table)
         predictions, unused = predict_table(loaded, frame)
         _write(predictions, Path(out))
-    except (CompetitionError, TableError) as error:
+    except SpokenError as error:
         print(f"hyperplan: {error.message(lang)}", file=sys.stderr)
         return 2
     if unused:

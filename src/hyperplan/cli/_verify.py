@@ -9,7 +9,7 @@ def run(receipt, table, model, split, lang) -> int:
     """0 when every repeated trial is identical or within tolerance, 1 when one differs."""
     require_extra("pandas", "report")
     from hyperplan._texts import text
-    from hyperplan.compete import CompetitionError, SettingsError, TableError
+    from hyperplan.compete._errors import SpokenError
     from hyperplan.compete._verify import other_versions, verify
 
     worst = 0
@@ -22,7 +22,7 @@ def run(receipt, table, model, split, lang) -> int:
             values |= {"difference": f"{abs(found.old - found.new):.2g}", "count": found.n_predictions}
             print(text(f"compete.verify.{found.verdict}", lang, name=found.name, split=found.split, **values))
             worst = max(worst, int(found.verdict == "differs"))
-    except (CompetitionError, SettingsError, TableError) as error:
+    except SpokenError as error:
         print(f"hyperplan: {error.message(lang)}", file=sys.stderr)
         return 2
     return worst

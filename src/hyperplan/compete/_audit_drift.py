@@ -27,7 +27,7 @@ def drift_findings(frame, test, columns, sample: Sample, target: str, seed: int 
     """A11-A13, A22, A27, A28."""
     findings = _columns_that_differ(frame, test, columns, target)
     shared = [column for column in columns if column.name in test.columns]
-    findings += _changed_types(test, shared)
+    findings += changed_types(test, shared)
     if not len(test) or not shared:
         return findings
     findings += _unseen(frame, test, shared)
@@ -53,7 +53,7 @@ def _columns_that_differ(frame, test, columns, target: str) -> list[Finding]:
     return findings
 
 
-def _changed_types(test, columns) -> list[Finding]:
+def changed_types(test, columns) -> list[Finding]:
     """A27: numbers that are words in the test file."""
     names, example = [], ""
     for column in columns:

@@ -1,24 +1,21 @@
-"""What the contest already knows about the chosen model, read by the same numbered checks as `evaluation.diagnose`.
+"""What the contest already knows about the chosen model, read by the numbered checks of a diagnosis.
 
-Nothing is fitted again.  Scores on training rows and on new rows, the baseline and the other candidates come from the
-trials, instability from the repetitions, the learning curve from the explanations.  Columns that predict everything
-alone are the business of the audit.
+Nothing is fitted again: scores on training rows and on new rows, the baseline and the other candidates come from the
+trials, the learning curve and the importances from the explanations.  Columns that predict everything alone are the
+business of the audit.
 """
 
 import numpy as np
 
 from hyperplan._base.finding import Finding
 from hyperplan.compete._contest import Contest, Entry
-from hyperplan.compete._quality import judged
-from hyperplan.compete._standings import LEVEL, Standings, pooled
+from hyperplan.compete._standings import LEVEL, Standings
 
-SCORES = ("score", "baseline", "train", "validation", "rival_score", "quarter", "half", "full", "perfect")
-ENDS = (("low", "high"), ("worst", "best"))
-HALF, QUARTER = -2, -3  # points of a learning curve
+POINTS = {0.25: -3, 0.5: -2, 1.0: -1}  # share of the training rows: place on a learning curve
 
 
-def diagnose_chosen(contest: Contest, standings: Standings, model, curves: dict) -> list[Finding]:
-    """Findings about the chosen entry; none when only one split was finished.
+def diagnose_chosen(contest: Contest, standings: Standings, model, curves: dict, importances) -> list[Finding]:
+    """Findings about the chosen entry; none when only one split was finished or training scores are undefined.
 
     Parameters
     ----------
@@ -30,92 +27,56 @@ def diagnose_chosen(contest: Contest, standings: Standings, model, curves: dict)
         The final model, whose settings advice is about.
     curves : dict
         Split -> points ``(rows, score on them, score on new rows)`` of its learning curve.
+    importances : dict or None
+        As the report has them.
     """
-    from hyperplan.evaluation._diagnose_checks import Case, check_all, learning_curve
+    from hyperplan.evaluation import diagnose_scores
 
-    if len(standings.chosen.outcomes) < 2:
+    problem, chosen = contest.problem, standings.chosen
+    train, validation = _scores(chosen, "train_score"), _scores(chosen, "score")
+    if len(validation) < 2 or not np.isfinite(train).all():
         return []
-    sign = 1.0 if contest.problem.measure.greater_is_better else -1.0
-    found = measurements(contest, standings.chosen, sign)
-    findings = check_all(Case(model, found, LEVEL))
-    if part := _part_with_curve(found, curves, sign):
-        last = learning_curve(Case(model, part, LEVEL))
-        findings = sorted([*findings, *([last] if last else [])], key=lambda finding: finding.code)
-    return findings if sign > 0 else [_as_losses(finding) for finding in findings]
+    baseline, others = _rivals(contest, chosen)
+    found = diagnose_scores(
+        model,
+        train,
+        validation,
+        test_share=problem.mean_test_share(),
+        baseline=baseline,
+        perfect=problem.measure.best,
+        greater_is_better=problem.measure.greater_is_better,
+        others=others,
+        curve=_curve(curves),
+        importances={row["name"]: row["mean"] for row in importances["columns"]} if importances else None,
+        answers=[(problem.splits[split].test, outcome.prediction) for split, outcome in chosen.outcomes.items()],
+        y=problem.y,
+        endings=[outcome.ending for outcome in chosen.outcomes.values() if outcome.ending],
+        level=LEVEL,
+    )
+    return found.findings
 
 
-def measurements(contest: Contest, chosen: Entry, sign: float):
-    """What the checks read; scores are larger for better models, also where the metric is a loss."""
-    from hyperplan.evaluation._diagnose_measure import Measurements
+def _scores(entry: Entry, name: str = "score") -> np.ndarray:
+    return np.array([getattr(entry.outcomes[split], name) for split in sorted(entry.outcomes)])
 
-    problem = contest.problem
-    scores, labels = _scores(chosen, sign), {}
+
+def _rivals(contest: Contest, chosen: Entry):
+    """Scores of the baseline (None without one) and of less simple candidates, on the splits of the chosen one."""
+    baseline, others = None, {}
     for entry in contest.left():
-        if entry is chosen or sorted(entry.outcomes) != sorted(chosen.outcomes):
+        scores = _scores(entry)
+        if entry is chosen or sorted(entry.outcomes) != sorted(chosen.outcomes) or not np.isfinite(scores).all():
             continue
         if entry.candidate.simplicity == 0:
-            scores["baseline"] = _scores(entry, sign)["model"]
+            baseline = scores
         elif entry.candidate.simplicity > chosen.candidate.simplicity:
-            scores[f"reference {entry.candidate.name}"] = _scores(entry, sign)["model"]
-            labels[f"reference {entry.candidate.name}"] = entry.candidate.label
-    scores = {name: values for name, values in scores.items() if np.isfinite(values).all()}
-    return Measurements(
-        scores={"train": scores["model"], **scores},
-        labels={name: label for name, label in labels.items() if name in scores},
-        columns={},
-        **_spread(problem, chosen),
-        **_confidence(problem, chosen),
-        n_rows=problem.n_rows,
-        endings=[outcome.ending for outcome in chosen.outcomes.values()],
-        test_share=problem.mean_test_share(),
-        perfect=np.nan if problem.measure.best is None else sign * problem.measure.best,
-    )
+            others[entry.candidate.label] = scores
+    return baseline, others
 
 
-def _scores(entry: Entry, sign: float) -> dict:
-    outcomes = [entry.outcomes[split] for split in sorted(entry.outcomes)]
-    names = {"model": "score", "train": "train_score"}
-    return {name: sign * np.array([getattr(outcome, key) for outcome in outcomes]) for name, key in names.items()}
-
-
-def _numbers(problem):
-    """The target in the form of predictions."""
-    return np.eye(len(problem.classes))[problem.y] if problem.classes else problem.y[:, None]
-
-
-def _spread(problem, entry: Entry) -> dict:
-    """Variance between predictions for one row by different repetitions, and their mean squared error."""
-    n_repeats = max(1, len(entry.outcomes) // problem.n_folds)
-    whole = np.array([pooled(problem, entry, repeat).reshape(problem.n_rows, -1) for repeat in range(n_repeats)])
-    squared = ((whole - _numbers(problem)) ** 2).sum(axis=2)
-    variance = float(np.nanmean(whole.var(axis=0, ddof=1).sum(axis=1))) if n_repeats > 1 else np.nan
-    return {"variance": variance, "error": float(np.nanmean(squared))}
-
-
-def _confidence(problem, entry: Entry) -> dict:
-    """Mean probability of the predicted class against how often it is right."""
-    if not problem.classes:
-        return {"confidence": np.nan, "accuracy": np.nan}
-    _, y, shares = judged(problem, entry)
-    return {"confidence": float(shares.max(axis=1).mean()), "accuracy": float((shares.argmax(axis=1) == y).mean())}
-
-
-def _part_with_curve(found, curves: dict, sign: float):
-    """The same measurements on the splits that have a learning curve, with its points; None if there are too few."""
-    splits = sorted(split for split, points in curves.items() if len(points) >= 3)
-    if len(splits) < 2:
-        return None
-    points = {name: sign * np.array([curves[split][place][2] for split in splits])
-              for name, place in (("half", HALF), ("quarter", QUARTER))}  # fmt: skip
-    if not all(np.isfinite(values).all() for values in points.values()):
-        return None
-    return found._replace(scores={name: values[splits] for name, values in found.scores.items()} | points)
-
-
-def _as_losses(finding: Finding) -> Finding:
-    """The same finding in the units of a loss: scores change their sign, differences still say how much better."""
-    values = {name: -value if name in SCORES else value for name, value in finding.values.items()}
-    for low, high in ENDS:
-        if low in values and high in values:
-            values[low], values[high] = -values[high], -values[low]
-    return finding._replace(values=values)
+def _curve(curves: dict) -> dict | None:
+    """Scores on new rows by share of the training rows, on the splits that have them all."""
+    whole = [points for _, points in sorted(curves.items()) if len(points) >= len(POINTS)]
+    table = {share: np.array([points[place][2] for points in whole]) for share, place in POINTS.items()}
+    is_defined = len(whole) >= 2 and all(np.isfinite(values).all() for values in table.values())
+    return table if is_defined else None

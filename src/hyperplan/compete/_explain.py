@@ -4,6 +4,9 @@ Models that explain are those of the outer splits, asked about rows they have no
 rows would praise what was learnt by heart.
 """
 
+import contextlib
+import time
+
 import numpy as np
 
 from hyperplan._core.parallel import thread_limit
@@ -30,24 +33,33 @@ def finish(problem: Problem, candidate, n_tries: int, settings, extra: dict, n_j
     return pipeline, settings, certificate_of(pipeline), predictions
 
 
-def explain(problem: Problem, candidate, settings: dict, split: int):
-    """``(importances, partial dependence)`` as JSON has them, of the model of one split on its test rows."""
+def explain(problem: Problem, candidate, settings: dict, split: int, seconds: float):
+    """``(importances, partial dependence)`` as JSON has them, of the model of one split on its test rows.
+
+    Of many columns those are shuffled for which `seconds` suffice, the ones that the model leans on first.
+    """
     import pandas
 
     from hyperplan.evaluation import permutation_importance
 
+    began = time.perf_counter()
     train, test = problem.splits[split]
     pipeline, _ = fitted(problem, candidate, settings, train)
     rows = test[:: 1 + len(test) // ROWS]
     typed = problem.rows(problem.typed, rows)
-    frame = pandas.DataFrame({name: pandas.Series(values) for name, values in typed.items()})
     sign = 1.0 if problem.measure.greater_is_better else -1.0
+    before = time.perf_counter()
+    matrix = pipeline.prepare.transform(typed)
+    _models.predict(pipeline, typed, len(problem.classes))
+    repeats = 5 if len(typed) <= 40 else 2
+    affordable = (seconds - (before - began)) / repeats / (time.perf_counter() - before)
+    names = _leading(problem, pipeline, matrix, rows, max(TOP, int(affordable)))
+    frame = pandas.DataFrame({name: pandas.Series(typed[name]) for name in names})
 
     def score(model, X, y):
-        arrays = {name: X[name].to_numpy() for name in typed}
+        arrays = typed | {name: X[name].to_numpy() for name in names}
         return sign * problem.measure.score(y, _models.predict(model, arrays, len(problem.classes)))
 
-    repeats = 5 if len(typed) <= 40 else 2
     found = permutation_importance(pipeline, frame, problem.y[rows], scoring=score, n_repeats=repeats, n_jobs=1)
     order = found.order()
     importances = [
@@ -61,6 +73,37 @@ def explain(problem: Problem, candidate, settings: dict, split: int):
     ]
     shown = [str(found.names[i]) for i in order[:TOP] if found.importances_mean[i] > 0]
     return importances, [dependence(problem, pipeline, typed, name) for name in shown]
+
+
+def _leading(problem: Problem, pipeline, matrix, rows, count: int) -> list[str]:
+    """The columns with the largest weights in the model, or without weights those most correlated with the target."""
+    names = [column.name for column in problem.columns]
+    if len(names) <= count:
+        return names
+    weights = _own_weights(pipeline.model)
+    if weights is None or len(weights) != len(pipeline.prepare.origins_):
+        weights = _correlations(matrix, problem.y[rows], len(problem.classes))
+    best = dict.fromkeys(names, 0.0)
+    for name, weight in zip(pipeline.prepare.origins_, weights):
+        best[name] = max(best[name], float(weight))
+    return sorted(names, key=lambda name: -best[name])[:count]
+
+
+def _own_weights(model):
+    """Size of the coefficients, or importances, by column of the matrix; None if a model has neither."""
+    for name in ("coef_", "feature_importances_"):
+        with contextlib.suppress(Exception):
+            return np.abs(np.atleast_2d(getattr(model, name))).max(axis=0)
+    return None
+
+
+def _correlations(matrix, y, n_classes: int) -> np.ndarray:
+    """Size of the correlation of each column with the target, or with the class where it is largest."""
+    matrix = np.nan_to_num(matrix.toarray() if hasattr(matrix, "toarray") else matrix)
+    truth = np.eye(n_classes)[y] if n_classes else y[:, None]
+    matrix, truth = matrix - matrix.mean(axis=0), truth - truth.mean(axis=0)
+    sizes = np.outer(np.linalg.norm(matrix, axis=0), np.linalg.norm(truth, axis=0))
+    return np.divide(np.abs(matrix.T @ truth), sizes, out=np.zeros_like(sizes), where=sizes > 0).max(axis=1)
 
 
 def dependence(problem: Problem, pipeline, typed: dict, name: str) -> dict:

@@ -17,7 +17,7 @@ from hyperplan.compete._standings import LEVEL, Standings
 
 LEARNING_SPLITS = 5
 PATIENT = 600.0  # seconds that the final fit may take beyond the budget: without it there is no answer
-SHARE_OF_REST = 0.5  # of the time that is left, for a search on all rows
+SHARE_OF_REST = 0.5  # of the time that is left, for a search on all rows, and for shuffling columns
 
 
 def finish_chosen(question: Question, contest: Contest, standings: Standings, crew: Crew, deadline: float, tell):
@@ -39,7 +39,8 @@ def finish_chosen(question: Question, contest: Contest, standings: Standings, cr
     if not is_hurried:
         tell(phase="explaining")
         curves = _explain(found, chosen, crew, deadline)
-    found["diagnosis"] = diagnose_chosen(contest, standings, found["pipeline"].model, curves)
+    model, importances = found["pipeline"].model, found.get("importances")
+    found["diagnosis"] = diagnose_chosen(contest, standings, model, curves, importances)
     return found
 
 
@@ -57,7 +58,9 @@ def _final(question, chosen, crew, settings) -> dict:
 
 def _explain(found: dict, chosen, crew, deadline) -> dict:
     """Add importances, dependences and the learning curve; returns the curves of the splits."""
-    requests = [(("explain", 0), "_explain.explain", (chosen.candidate, chosen.outcomes[0].settings, 0), PATIENT)]
+    seconds = SHARE_OF_REST * (deadline - time.monotonic())
+    arguments = (chosen.candidate, chosen.outcomes[0].settings, 0, seconds)
+    requests = [(("explain", 0), "_explain.explain", arguments, PATIENT)]
     requests += [
         (("learning", split), "_explain.learning", (chosen.candidate, chosen.outcomes[split].settings, split), PATIENT)
         for split in range(min(LEARNING_SPLITS, len(chosen.outcomes)))

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
+from hyperplan.compete._audit_drift import changed_types
 from hyperplan.compete._competition import prediction_frame
-from hyperplan.compete._errors import CompetitionError, TableError
+from hyperplan.compete._errors import AuditError, CompetitionError, TableError
 from hyperplan.compete._names import nearest_names
 from hyperplan.compete._preparation import USED
 from hyperplan.compete._table_model import TableModel
@@ -36,6 +37,8 @@ def predict_table(model: TableModel, frame):
         near = {name: nearest_names(name, unused) for name in absent}
         shown = ", ".join(f"{name} ({', '.join(near[name])}?)" if near[name] else name for name in absent)
         raise TableError("columns_absent", columns=shown, count=len(absent))
+    for finding in changed_types(frame, model.columns):
+        raise AuditError(finding.code, columns=", ".join(finding.columns), **finding.values)
     unused = [str(name) for name in frame.columns if name not in needed and name != model.target]
     values = model.predict_proba(frame) if model.classes else model.predict(frame)
     return prediction_frame(model, values), unused

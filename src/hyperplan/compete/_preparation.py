@@ -3,13 +3,14 @@
 Everything is learnt on the training rows: medians, scales, categories, words.  Three ways, by what a model can do:
 
 - "linear": missing numbers become the median, with a column that says so; numbers are centred and scaled; each
-  category is a column of zeros and ones.  Sparse when there are many columns.
+  category is a column of zeros and ones.  Sparse when there are many categories.
 - "trees": missing numbers stay; few categories are columns of zeros and ones, many are ranks by frequency.
 - "native": missing numbers stay; categories are codes, at the positions `category_positions` tells.
 
 Dates become year, month, weekday, hour and days; texts the presence of their most frequent words and their length.
 """
 
+import itertools
 import re
 from collections import Counter
 
@@ -27,7 +28,7 @@ FEW_LEVELS = 8  # categories that trees see one by one
 MOST_LEVELS = 5000  # of one column, in a linear model
 RARE_LEVEL = 2  # rows that a category needs for a column of its own, in a linear model
 MOST_WORDS = 200
-SPARSE_FROM = 300  # columns
+SPARSE_FROM = 300  # columns of zeros and ones
 WORD = re.compile(r"\w\w+")
 
 
@@ -88,7 +89,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X):
-        """The matrix of a table: float64, or sparse when a linear model gets many columns."""
+        """The matrix of a table: float64, or sparse when a linear model gets many categories."""
         check_is_fitted(self)
         typed = self.typed(X)
         parts = [
@@ -97,14 +98,11 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             if column.kind in USED
             for _, _, values in _parts(column, typed[column.name])
         ]
-        blocks = [_APPLY[encoder["kind"]](encoder, part, self.mode) for encoder, part in zip(self.encoders_, parts)]
         n_rows = len(next(iter(typed.values()))) if typed else 0
-        if not blocks:
-            return np.zeros((n_rows, 0))
-        if self.mode == "linear" and len(self.feature_names_) > SPARSE_FROM:
+        blocks = list(_blocks(self.encoders_, parts, n_rows, self.mode))
+        if any(sp.issparse(block) for block in blocks):
             return sp.hstack([sp.csr_array(block) for block in blocks], format="csr")
-        dense = [block.toarray() if sp.issparse(block) else block for block in blocks]
-        return np.ascontiguousarray(np.hstack(dense))
+        return np.ascontiguousarray(np.hstack(blocks)) if len(blocks) > 1 else _only(blocks, n_rows)
 
     def get_feature_names_out(self, input_features=None):
         """Names of the columns of the matrix."""
@@ -176,13 +174,43 @@ def _learn_number(name, values, mode):
     return {"features": features, "median": middle, "mean": mean, "scale": spread or 1.0}
 
 
-def _apply_number(encoder, values, mode):
-    values = np.where(np.isfinite(values), values, np.nan)
+def _blocks(encoders, parts, n_rows: int, mode: str):
+    """Parts of the matrix from left to right: neighbouring numbers as one, categories dense unless they are many."""
+    many = sum(len(encoder["features"]) for encoder in encoders if encoder.get("is_one_hot"))
+    is_sparse = mode == "linear" and many > SPARSE_FROM
+    for is_number, run in itertools.groupby(zip(encoders, parts), lambda pair: pair[0]["kind"] == "number"):
+        run = list(run)
+        if is_number:
+            yield _numbers([encoder for encoder, _ in run], [part for _, part in run], n_rows, mode)
+            continue
+        for encoder, part in run:
+            block = _APPLY[encoder["kind"]](encoder, part, mode)
+            yield block if is_sparse or not sp.issparse(block) else block.toarray()
+
+
+def _only(blocks, n_rows: int) -> np.ndarray:
+    return np.ascontiguousarray(blocks[0]) if blocks else np.zeros((n_rows, 0))
+
+
+def _numbers(encoders, parts, n_rows: int, mode: str) -> np.ndarray:
+    """All columns of numbers together: a table of thousands of columns shall not take thousands of steps."""
+    values = np.empty((n_rows, len(parts)))
+    for j, part in enumerate(parts):
+        values[:, j] = part
+    is_missing = ~np.isfinite(values)
     if mode != "linear":
-        return values[:, None]
-    is_missing = np.isnan(values)
-    scaled = (np.where(is_missing, encoder["median"], values) - encoder["mean"]) / encoder["scale"]
-    return np.column_stack([scaled, is_missing]) if len(encoder["features"]) == 2 else scaled[:, None]
+        values[is_missing] = np.nan
+        return values
+    median, mean, scale = (np.array([encoder[key] for encoder in encoders]) for key in ("median", "mean", "scale"))
+    scaled = (np.where(is_missing, median, values) - mean) / scale
+    widths = [len(encoder["features"]) for encoder in encoders]
+    if max(widths) == 1:
+        return scaled
+    matrix, place = np.empty((n_rows, sum(widths))), np.cumsum([0, *widths[:-1]])
+    matrix[:, place] = scaled
+    flagged = np.array(widths) == 2
+    matrix[:, place[flagged] + 1] = is_missing[:, flagged]
+    return matrix
 
 
 def _learn_category(name, values, mode):
@@ -249,4 +277,4 @@ def _apply_text(encoder, values, mode):
 
 
 _LEARN = {"number": _learn_number, "category": _learn_category, "text": _learn_text}
-_APPLY = {"number": _apply_number, "category": _apply_category, "text": _apply_text}
+_APPLY = {"category": _apply_category, "text": _apply_text}
