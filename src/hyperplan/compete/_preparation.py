@@ -101,7 +101,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         n_rows = len(next(iter(typed.values()))) if typed else 0
         blocks = list(_blocks(self.encoders_, parts, n_rows, self.mode))
         if any(sp.issparse(block) for block in blocks):
-            return sp.hstack([sp.csr_array(block) for block in blocks], format="csr")
+            return _short_indices(sp.hstack([sp.csr_array(block) for block in blocks], format="csr"))
         return np.ascontiguousarray(np.hstack(blocks)) if len(blocks) > 1 else _only(blocks, n_rows)
 
     def get_feature_names_out(self, input_features=None):
@@ -118,6 +118,13 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         if absent:
             raise TableError("columns_absent", columns=", ".join(absent), count=len(absent))
         return {column.name: typed_values(X[column.name], column) for column in used}
+
+
+def _short_indices(X):
+    """The same sparse rows with 32-bit indices where they suffice: not every model takes longer ones."""
+    if X.nnz <= np.iinfo(np.int32).max:
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return X
 
 
 def category_positions(columns) -> list[int]:
