@@ -28,7 +28,7 @@ def csv(frame):
 MISTAKES = {
     "no such file": (None, [], "there is no file"),
     "empty file": (b"", [], "empty"),
-    "header only": (b"a,b,y\n", [], "no rows"),
+    "header only": (b"a,b,y\n", [], "has a header of 3 columns but no row of data"),
     "one row": (b"a,b,y\n1,2,3\n", [], "only 1 rows have a value of 'y'; at least 10 are needed"),
     "wrong target": (csv(rows().rename(columns={"y": "Outcome"})), ["--target", "outcome"], "did you mean Outcome?"),
     "far target": (csv(rows()), ["--target", "zebra"], "the columns are size, weight, y"),
@@ -106,7 +106,7 @@ def test_settings_files_with_mistakes(tmp_path, capsys):
     path = tmp_path / "settings.toml"
     path.write_text('tagret = "y"\n')
     assert main(["compete", str(path)]) == 2
-    assert 'unknown setting "tagret"; did you mean target?' in capsys.readouterr().err
+    assert 'unknown setting "tagret"; did you mean target' in capsys.readouterr().err
     path.write_text("target = y\n")
     assert main(["compete", str(path)]) == 2
     assert "not valid TOML" in capsys.readouterr().err
@@ -121,4 +121,5 @@ def test_the_command_line_goes_before_the_settings_file(tmp_path):
     path.write_text('table = "t.csv"\ntarget = "y"\ntime = 7\ndrop = ["a"]\n')
     options = {"time": 9.0, "drop": None, "lang": None, "drop_leaks": None}
     assert _settings(path, False, options) == Settings(table="t.csv", target="y", time=9.0, drop=("a",))
-    assert _settings(None, True, {"time": 5.0}).target == "species"
+    example = _settings(None, True, {"time": 5.0, "target": "species"})
+    assert example.table.endswith("penguins.csv.gz") and example.time == 5 and example.target == "species"
