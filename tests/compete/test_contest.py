@@ -1,0 +1,171 @@
+"""The contest with a clock and workers of its own: who plays, how many settings they try, when it ends."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from hyperplan._base.candidate import Candidate, Range
+from hyperplan.compete import _contest
+from hyperplan.compete._contest import FEWEST_SPLITS, LEVELS, run_contest
+from hyperplan.compete._crew import TIMED_OUT, Answer
+from hyperplan.compete._folds import make_splits
+from hyperplan.compete._problem import Problem
+from hyperplan.compete._search import search_cost
+from hyperplan.compete._trial import Outcome
+
+SPACE = {"depth": Range(1, 9)}
+
+
+class Clock:
+    """Goes on only when somebody works."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def monotonic(self):
+        return self.now
+
+
+class Model:
+    """How a made-up candidate behaves: seconds of a fit, score, and what happens instead of an answer."""
+
+    def __init__(self, name, seconds, score, *, simplicity=50, space=SPACE, trouble=None, effort=1.0):
+        self.candidate = Candidate(
+            f"made.{name}", "regression", name, simplicity, "trees", (seconds, 0.0), space=space, effort=effort
+        )
+        self.seconds, self.score, self.trouble = seconds, score, trouble
+
+    def work(self, problem, trial):
+        fits = 1 + self.candidate.effort * search_cost(len(problem.splits[trial.split].train), trial.n_tries)
+        score = self.score + 0.001 * trial.split + 0.01 * (trial.n_tries > 1)
+        test = problem.splits[trial.split].test
+        seconds = self.seconds * fits
+        return Outcome(np.zeros(len(test)), score, score, {}, seconds, 0.0, seconds, None)
+
+
+class FakeCrew:
+    """One worker that needs no processes: it moves the clock instead of working."""
+
+    def __init__(self, problem, models, clock):
+        self.problem, self.clock = problem, clock
+        self.models = {model.candidate.name: model for model in models}
+        self.done = []
+
+    def run(self, requests, deadline, is_wanted=lambda key: True):
+        for key, _, (trial,), allowed in requests:
+            if self.clock.now >= deadline or not is_wanted(key):
+                continue
+            model = self.models[trial.candidate.name]
+            if model.trouble == "ctrl-c" and trial.split > 0:
+                raise KeyboardInterrupt
+            if model.trouble == "error":
+                yield Answer(key, False, "ValueError: made up")
+                continue
+            outcome = model.work(self.problem, trial)
+            limit = min(allowed, deadline - self.clock.now)
+            self.clock.now += min(outcome.seconds, limit)
+            self.done.append((trial.candidate.name, trial.split, trial.n_tries))
+            yield Answer(key, True, outcome) if outcome.seconds <= limit else Answer(key, False, TIMED_OUT)
+
+
+@pytest.fixture
+def play(monkeypatch):
+    def run(models, budget, n=1000, repeats=1):
+        y = np.arange(n, dtype=np.float64)
+        splits = make_splits(y, "plain", 5, repeats, 0)
+        problem = Problem("regression", (), {}, y, (), "r2", splits, 5, None, None, 0)
+        clock = Clock()
+        monkeypatch.setattr(_contest, "time", clock)
+        crew = FakeCrew(problem, models, clock)
+        events = []
+        began = clock.now
+        candidates = [model.candidate for model in models]
+        contest = run_contest(problem, candidates, crew, began + budget, 1, lambda **event: events.append(event))
+        entries = {entry.candidate.name: entry for entry in contest.entries}
+        return SimpleNamespace(
+            contest=contest, entries=entries, crew=crew, events=events, used=clock.now - began, problem=problem
+        )
+
+    return run
+
+
+def baseline():
+    return Model("Mean", 0.001, 0.0, simplicity=0, space={})
+
+
+def test_with_time_enough_everybody_finishes_all_splits(play):
+    found = play([baseline(), Model("A", 0.1, 0.7), Model("B", 0.1, 0.8)], budget=10_000, repeats=2)
+    assert all(sorted(entry.outcomes) == list(range(10)) for entry in found.contest.left())
+    assert len(found.contest.left()) == 3 and not found.contest.was_interrupted
+    assert {found.entries[name].n_tries for name in "AB"} == {LEVELS[-1]} and found.entries["Mean"].n_tries == 1
+
+
+@pytest.mark.parametrize("budget", [3, 10, 30, 100])
+def test_the_budget_is_kept_and_the_splits_are_shared(play, budget):
+    models = [baseline(), Model("A", 0.4, 0.7, simplicity=10), Model("B", 0.2, 0.8), Model("C", 0.8, 0.9, effort=2.5)]
+    found = play(models, budget)
+    assert found.used <= budget + 1e-9
+    left = found.contest.left()
+    assert len({tuple(sorted(entry.outcomes)) for entry in left}) == 1
+    assert len(left[0].outcomes) >= FEWEST_SPLITS and "Mean" in {entry.candidate.name for entry in left}
+
+
+def test_the_cheapest_are_screened_first(play):
+    found = play([Model("Slow", 2.0, 0.9), Model("Quick", 0.1, 0.5), baseline()], budget=60)
+    assert [name for name, _, _ in found.crew.done[:3]] == ["Mean", "Quick", "Slow"]
+
+
+def test_the_poor_and_slow_make_room_for_the_search_of_the_good(play):
+    found = play([baseline(), Model("Good", 1.0, 0.9), Model("Poor", 8.0, 0.5)], budget=60, n=10_000)
+    assert (found.entries["Poor"].status, found.entries["Poor"].reason) == ("skipped", "slow")
+    assert found.entries["Good"].n_tries > 1 and found.entries["Good"].status == "ok"
+
+
+def test_the_poor_and_cheap_stay(play):
+    found = play([baseline(), Model("Good", 1.0, 0.9), Model("Poor", 0.05, 0.5)], budget=60)
+    assert found.entries["Poor"].status == "ok"
+
+
+def test_the_more_promising_tries_more(play):
+    found = play([baseline(), Model("Third", 0.5, 0.6), Model("First", 0.5, 0.8), Model("Second", 0.5, 0.7)], budget=90)
+    tries = [found.entries[name].n_tries for name in ("First", "Second", "Third")]
+    assert tries == sorted(tries, reverse=True) and tries[0] > tries[-1] >= 1
+
+
+def test_dear_searches_are_planned_as_such(play):
+    cheap, dear = (play([baseline(), Model("A", 0.5, 0.8, effort=effort)], budget=60, n=10_000) for effort in (1, 4))
+    assert cheap.entries["A"].n_tries > dear.entries["A"].n_tries
+
+
+def test_the_screened_split_is_judged_again_with_searched_settings(play):
+    found = play([baseline(), Model("A", 0.1, 0.7)], budget=200)
+    assert found.entries["A"].n_tries > 1
+    assert found.entries["A"].outcomes[0].score == pytest.approx(0.71)
+
+
+def test_a_failure_is_reported_and_ends_nothing(play):
+    found = play([baseline(), Model("Broken", 0.1, 0.9, trouble="error"), Model("A", 0.1, 0.7)], budget=60)
+    broken = found.entries["Broken"]
+    assert (broken.status, broken.reason) == ("failed", "ValueError: made up")
+    assert len(found.entries["A"].outcomes) == 5
+
+
+def test_too_slow_for_the_screening(play):
+    found = play([baseline(), Model("Endless", 1e6, 0.9), Model("A", 0.1, 0.7)], budget=60)
+    assert (found.entries["Endless"].status, found.entries["Endless"].reason) == ("skipped", "slow")
+    assert len(found.entries["A"].outcomes) == 5
+
+
+def test_ctrl_c_keeps_what_there_is(play):
+    found = play([baseline(), Model("A", 0.1, 0.7, trouble="ctrl-c", space={})], budget=60)
+    assert found.contest.was_interrupted
+    assert list(found.entries["A"].outcomes) == [0] and list(found.entries["Mean"].outcomes) == [0]
+
+
+def test_progress_is_told_with_its_phase(play):
+    found = play([baseline(), Model("A", 0.1, 0.7)], budget=60)
+    phases = [event["phase"] for event in found.events]
+    assert phases == sorted(phases, key=["screening", "running"].index) and set(phases) == {"screening", "running"}
+    last = found.events[-1]
+    assert last["done"] == last["total"]
