@@ -71,7 +71,7 @@ def parts_of(model) -> list[Part]:
 
 def memorises(model) -> bool:
     """Whether a perfect training score is normal for some part of the model."""
-    return any(part.family.memorises for part in parts_of(model))
+    return any(part.family.memorises(part.values) for part in parts_of(model))
 
 
 def advice(model, problem: str) -> list[str]:

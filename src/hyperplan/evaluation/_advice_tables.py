@@ -4,6 +4,7 @@ Too stiff (under-fit) and too flexible (over-fit) are opposite ends of the same 
 less freedom per sample or an average of several.  Embeddings have complaints of their own.
 """
 
+from collections.abc import Callable
 from numbers import Integral
 from typing import NamedTuple
 
@@ -55,13 +56,18 @@ class Move(NamedTuple):
         return None if wrong_way else moved
 
 
+def never(values):
+    """Training rows are not learnt by heart by design."""
+    return False
+
+
 class Family(NamedTuple):
     """Estimators that are tuned alike: moves against each problem, and what else may be used instead."""
 
     names: tuple
     moves: dict
     instead: dict = {}
-    memorises: bool = False  # a perfect training score is normal and says nothing
+    memorises: Callable = never  # whether, with these parameters, a perfect training score is normal
 
 
 def _up(parameter, factor=2.0, **options):
@@ -121,7 +127,7 @@ FAMILIES = (
             "unstable": (FEWER_COLUMNS, SMALLER_SAMPLES, MORE_MODELS),
         },
         {"underfit": ("HistGradientBoosting*",), "unstable": ("ExtraTrees*",)},
-        memorises=True,
+        memorises=lambda values: True,
     ),
     Family(
         _pair("Bagging"),
@@ -131,7 +137,7 @@ FAMILIES = (
             "unstable": (_down("max_features", 1.5), SMALLER_SAMPLES, MORE_MODELS),
         },
         {"underfit": ("HistGradientBoosting*",), "unstable": ("ExtraTrees*",)},
-        memorises=True,
+        memorises=lambda values: True,
     ),
     Family(
         (*_pair("GradientBoosting", "HistGradientBoosting", "AdaBoost"), "HistGradientBoostingRanker"),
@@ -281,7 +287,7 @@ FAMILIES = (
     Family(
         ("KNeighborsClassifier", "KNeighborsRegressor"),
         _opposites((_down("n_neighbors", least=1),), (_up("n_neighbors"),)),
-        memorises=True,
+        memorises=lambda values: values.get("weights") != "uniform",
     ),
     Family(
         ("GaussianNB", "MultinomialNB", "BernoulliNB", "ComplementNB", "QuadraticDiscriminantAnalysis"),

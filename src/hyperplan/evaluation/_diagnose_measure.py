@@ -217,7 +217,7 @@ def _ending(model) -> dict:
         ending |= {"holds": certificate.holds, "value": float(certificate.value), "bound": float(certificate.bound)}
     steps, most = getattr(core, "n_iter_", None), getattr(core, "max_iter", None)
     stops_early = hasattr(core, "validation_fraction") or hasattr(core, "do_early_stopping_")
-    if steps is not None and isinstance(most, int) and not stops_early and certificate is None:
+    if steps is not None and isinstance(most, int) and most > 0 and not stops_early and certificate is None:
         ending |= {"holds": bool(np.max(steps) < most), "value": float(np.max(steps)), "bound": float(most)}
     return ending
 

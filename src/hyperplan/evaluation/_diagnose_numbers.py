@@ -23,9 +23,9 @@ class Measurements(NamedTuple):
         Mean score of a small tree on that column alone.
     importances : dict of name -> float
         How much worse the score becomes when the column is shuffled.
-    variance, error : float
-        Mean variance between answers of models fitted to different rows, and the mean squared error of the answers
-        (Brier score for classes).
+    variance, error, total : float
+        Mean variance between answers of models fitted to different rows, the mean squared error of the answers (Brier
+        score for classes), and the variance of the target.
     confidence, accuracy : float
         Mean probability of the predicted class, share of rows where it is right; NaN without probabilities.
     n_rows : int
@@ -47,6 +47,7 @@ class Measurements(NamedTuple):
     importances: dict = {}
     variance: float = np.nan
     error: float = np.nan
+    total: float = np.nan
     confidence: float = np.nan
     accuracy: float = np.nan
     n_rows: int = 0
@@ -57,7 +58,7 @@ class Measurements(NamedTuple):
 
 
 def spread(answers, truth) -> dict:
-    """Unbiased variance between answers about the same row by different fits, and the mean squared error of answers.
+    """Unbiased variance between answers about the same row by different fits, mean squared error, variance of truth.
 
     `answers` is a list of (rows, numbers of shape (len(rows), k)), one per split; `truth` has shape (n_rows, k).
     """
@@ -73,7 +74,8 @@ def spread(answers, truth) -> dict:
     often = count > 1
     within = squares[often] - (total[often] ** 2).sum(axis=1) / count[often]
     variance = float(np.mean(np.maximum(within, 0.0) / (count[often] - 1))) if often.any() else np.nan
-    return {"variance": variance, "error": float(np.concatenate(errors).mean())}
+    total = float(((truth - shift) ** 2).sum(axis=1).mean())
+    return {"variance": variance, "error": float(np.concatenate(errors).mean()), "total": total}
 
 
 def confidence(answers, truth) -> dict:
