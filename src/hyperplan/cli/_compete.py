@@ -69,8 +69,7 @@ def _compete(console, settings, began: float) -> int:
         console.print(note, style="dim", highlight=False, markup=False)
     target_name(frame, settings)  # complains before anything is compiled
     before = time.monotonic()
-    if _warmup.run("compete", quiet=True):
-        return 1
+    _warmup.run("compete", quiet=True)  # what cannot be compiled fails again in the competition, and is reported there
     began += time.monotonic() - before
     title = settings.target if is_query(settings.table) else Path(settings.table).name
     with Progress(console, settings, began) as progress:
@@ -125,29 +124,32 @@ def leaderboard(document, language, width: int = 80):
     from rich.table import Table
 
     from hyperplan._texts import area_texts, text
+    from hyperplan.report._views_models import common_decimals
+    from hyperplan.report._wording import Wording
 
     words, is_wide = area_texts("compete", language)["table"], width >= WIDE
     done = [row for row in document["leaderboard"] if row["status"] == "ok"]
     n_splits = max((len(row["folds"]) for row in done), default=0)
     title = text("compete.table.title", language, metric=document["metric"]["label"], level=95, splits=n_splits)
     table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-    table.add_column(words["model"], no_wrap=True)
+    table.add_column(words["model"])
     costs = (words["fit"], words["tried"]) if is_wide else ()
     for name in (document["metric"]["label"], words["interval"], *costs):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column(words["group"], justify="center", no_wrap=True)
     table.add_column("", no_wrap=True)
+    wording, decimals = Wording(language), common_decimals(done)
     for row in done:
-        table.add_row(*_cells(row, words, is_wide), style="bold green" if row["is_chosen"] else "")
+        style = "bold green" if row["is_chosen"] else ""
+        table.add_row(*_cells(row, words, wording, decimals, is_wide), style=style)
     return table
 
 
-def _cells(row, words, is_wide):
-    digits = _digits(row)
-    interval = "-" if row["low"] is None else f"{row['low']:.{digits}f} .. {row['high']:.{digits}f}"
-    costs = (f"{row['fit_seconds']:.2f}", str(row["tried"])) if is_wide else ()
+def _cells(row, words, wording, decimals, is_wide):
+    interval = "-" if row["low"] is None else wording.interval(row["low"], row["high"], decimals)
+    costs = (wording.number(row["fit_seconds"], 2), str(row["tried"])) if is_wide else ()
     note = next((words[key] for key in ("chosen", "best", "baseline") if row[f"is_{key}"]), "")
-    return row["label"], f"{row['score']:.{digits}f}", interval, *costs, row["group"] or "-", note
+    return row["label"], wording.number(row["score"], decimals), interval, *costs, row["group"] or "-", note
 
 
 def absent(document, language) -> list[str]:
@@ -159,14 +161,6 @@ def absent(document, language) -> list[str]:
         if row["status"] != "ok":
             by_reason.setdefault(row["reason"], []).append(row["label"])
     return [f"{', '.join(names)}: {reasons.get(reason, reason)}" for reason, names in by_reason.items()]
-
-
-def _digits(row) -> int:
-    """Decimals that the width of the interval justifies."""
-    import math
-
-    width = (row["high"] - row["low"]) if row["low"] is not None else abs(row["score"]) / 100
-    return 3 if width <= 0 else min(6, max(0, 1 - math.floor(math.log10(width))))
 
 
 class Progress:

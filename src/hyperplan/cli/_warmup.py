@@ -65,10 +65,11 @@ def run(family: str | None, quiet: bool = False) -> int:
         return 0
     names, warm = (candidate_names(), warm_candidate) if family == "compete" else (selected(family), warm_one)
     with progress(len(names)) as advance:
-        for name, error in _fit_everywhere(names, advance, warm):
-            if error:
-                print(f"hyperplan: warming {name} failed: {error}", file=sys.stderr)
-                return 1
+        failed = {name: error for name, error in _fit_everywhere(names, advance, warm) if error}
+    for name, error in failed.items():
+        print(f"hyperplan: warming {name} failed: {error}", file=sys.stderr)
+    if failed:
+        return 1
     if home is not None:
         _write_stamp(home, key, digest)
         print(f"{measure(home).current.entries} kernels compiled and cached in {time.perf_counter() - started:.1f} s")
