@@ -8,8 +8,10 @@ from sklearn.inspection import permutation_importance as theirs
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+import hyperplan.evaluation._permutation_importance as _permutation_importance
 from hyperplan.evaluation import permutation_importance
 from hyperplan.linear_model import LinearRegression, LogisticRegression
+from hyperplan.metrics import get_scorer
 
 
 def linear_problem(n=400, seed=0):
@@ -103,6 +105,32 @@ def test_functions_that_look_at_X_are_served_too(fitted):
 
     mine, named = (permutation_importance(model, X, y, scoring=s) for s in (scorer, "neg_mean_squared_error"))
     assert mine.importances == pytest.approx(named.importances, rel=1e-9) and mine.low == pytest.approx(named.low)
+
+
+@pytest.mark.parametrize(
+    "name", ["accuracy", "balanced_accuracy", "f1", "f1_macro", "roc_auc", "average_precision", "neg_log_loss"]
+)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_falls_of_all_groups_at_once_are_those_of_each_group(name, weighted):
+    """A scorer that is a function of the rows cannot be computed for all groups at once; sums in another order."""
+    X, y = linear_problem()
+    y = np.where(y > 0.5, "yes", "no") if name in ("accuracy", "roc_auc", "neg_log_loss") else (y > 0.5).astype(int)
+    model = LogisticRegression().fit(X[:200], y[:200])
+    scorer = get_scorer(name)
+    weight = np.random.default_rng(0).integers(1, 5, 200).astype(float) if weighted else None
+    options = {"n_repeats": 2, "sample_weight": weight}
+    quick = permutation_importance(model, X[200:], y[200:], scoring=name, **options)
+    slow = permutation_importance(
+        model, X[200:], y[200:], scoring=lambda *rows, **extra: scorer(*rows, **extra), **options
+    )
+    assert quick.importances == pytest.approx(slow.importances, rel=1e-12, abs=1e-14)
+    assert quick.high == pytest.approx(slow.high, rel=1e-9, abs=1e-12)
+
+
+def test_few_weights_at_a_time(fitted, monkeypatch):
+    whole = permutation_importance(*fitted)
+    monkeypatch.setattr(_permutation_importance, "MOST_WEIGHTS", 3 * 200)
+    assert permutation_importance(*fitted).high == pytest.approx(whole.high, rel=1e-12)
 
 
 def test_weights_reach_the_scorer(fitted):

@@ -22,6 +22,7 @@ Breiman (2001), Random forests, Machine Learning 45.  Fisher, Rudin, Dominici (2
 are useful, JMLR 20.  Kott (2001), The delete-a-group jackknife, Journal of Official Statistics 17.
 """
 
+import copy
 import functools
 from typing import NamedTuple
 
@@ -29,12 +30,16 @@ import numpy as np
 
 from hyperplan._base import check_consistent_length, check_weight, is_classifier, is_regressor, seed_from
 from hyperplan._base.members import is_own, member_map
+from hyperplan._core.parallel import single_threaded_blas
 from hyperplan._core.rng import task_seeds
 from hyperplan.evaluation._checks import check_level
 from hyperplan.evaluation._tables import as_table, column_names, rows_of, with_rows_permuted
+from hyperplan.evaluation._weighted_metrics import has_quick_form, weighted_metric
 from hyperplan.metrics import check_scoring
 
 N_GROUPS = 20
+MOST_WEIGHTS = 1 << 21  # numbers held at once: 16 MB
+PLAIN = [("average", "binary")]  # options of scorers that are the metrics' defaults
 
 
 class Importances(NamedTuple):
@@ -204,13 +209,49 @@ class _Scores:
         frozen = _Frozen(self.estimator, X) if hasattr(self.scorer, "_score_func") else None
         score = functools.partial(self._one, X, frozen)
         on_all = score(everywhere)
-        return np.array([[on_all] + [score(np.delete(everywhere, group)) for group in part] for part in parts])
+        quick = None if frozen is None else self._of_many(frozen, everywhere)
+        rows = []
+        for part in parts:
+            falls = None if quick is None else self.scorer._sign * _without_each(quick, part, len(self.y))
+            if falls is None or not np.isfinite(falls).all():
+                falls = [score(np.delete(everywhere, group)) for group in part]
+            rows.append([on_all, *falls])
+        return np.array(rows)
 
     def _one(self, X, frozen, rows):
         extra = {} if self.weight is None else {"sample_weight": self.weight[rows]}
         if frozen is None:  # a function that may look at X itself
             return self.scorer(self.estimator, rows_of(X, rows), self.y[rows], **extra)
         return self.scorer(frozen, rows, self.y[rows], **extra)
+
+    def _of_many(self, frozen, everywhere):
+        """The metric as a function of many weightings of the rows, for metrics that can do it at once; else None."""
+        metric, heard = self.scorer._score_func, []
+        if not has_quick_form(metric) or any(item not in PLAIN for item in self.scorer._kwargs.items()):
+            return None
+
+        @functools.wraps(metric)
+        def listen(y_true, y_pred):
+            heard.append((y_true, y_pred))
+            return 0.0
+
+        listener = copy.copy(self.scorer)  # knows which answers the metric wants, and of which class
+        listener._score_func, listener._kwargs = listen, {}
+        listener(frozen, everywhere, self.y)
+        return weighted_metric(metric, heard[0], self.weight)
+
+
+def _without_each(evaluate, part, n_rows):
+    """Values without each of the groups, a few groups at a time so that the weights stay small."""
+    step, values = max(1, MOST_WEIGHTS // n_rows), []
+    for first in range(0, len(part), step):
+        groups = part[first : first + step]
+        weights = np.ones((len(groups), n_rows))
+        for row, group in zip(weights, groups):
+            row[group] = 0.0
+        with single_threaded_blas():  # the same bits for any number of threads
+            values.append(evaluate(weights))
+    return np.concatenate(values)
 
 
 class _Frozen:

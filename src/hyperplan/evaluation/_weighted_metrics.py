@@ -25,11 +25,16 @@ def weighted_metric(metric, arrays, sample_weight=None):
     """``evaluate(counts) -> values``, for counts of shape (n_resamples, n_rows); NaN where the metric is undefined."""
     arrays = [np.asarray(array) for array in arrays]
     weight = None if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    is_known = str(getattr(metric, "__module__", "")).startswith(EXACT_MODULES) and metric.__name__ in QUICK
-    quick = QUICK[metric.__name__](*arrays) if is_known and len(arrays) == 2 and arrays[0].ndim == 1 else None
+    is_quick = has_quick_form(metric) and len(arrays) == 2 and arrays[0].ndim == 1
+    quick = QUICK[metric.__name__](*arrays) if is_quick else None
     if quick is None:
         return _general(metric, arrays, weight)
     return quick if weight is None else lambda counts: quick(counts * weight)
+
+
+def has_quick_form(metric) -> bool:
+    """Whether it is one of the metrics that are computed for all resamples at once."""
+    return str(getattr(metric, "__module__", "")).startswith(EXACT_MODULES) and metric.__name__ in QUICK
 
 
 def _general(metric, arrays, weight):
