@@ -11,9 +11,10 @@ import warnings
 import numpy as np
 
 from hyperplan._base.targets import column_or_1d
+from hyperplan._core.parallel import spans, split_map
 from hyperplan.metrics._arguments import Array, ArrayOrNone, Bool, Label, checked
 from hyperplan.metrics._averaging import BinaryAverage, average_binary_score
-from hyperplan.metrics._labels import codes_among, read_labels
+from hyperplan.metrics._labels import CHUNK, codes_among, read_labels
 from hyperplan.metrics._roc import inner_points
 from hyperplan.metrics._thresholds import counts_at_thresholds
 
@@ -53,20 +54,33 @@ def precision_recall_curve(y_true, y_score, *, pos_label=None, sample_weight=Non
     if drop_intermediate and fps.shape[0] > 2:
         keep = inner_points(tps)
         fps, tps, thresholds = fps[keep], tps[keep], thresholds[keep]
-    precision, recall = _precision_and_recall(fps, tps)
-    return np.append(precision[::-1], 1.0), np.append(recall[::-1], 0.0), thresholds[::-1]
+    return *_precision_and_recall(fps, tps), thresholds[::-1]
 
 
 def _precision_and_recall(fps, tps):
-    """Precision (0 where nothing is predicted) and recall (1, with a warning, where there is nothing to find)."""
-    predicted = fps + tps
-    precision = np.divide(tps, predicted, out=np.zeros_like(tps), where=predicted != 0)
-    if tps[-1] == 0:
+    """Precision (0 where nothing is predicted) and recall, from the smallest threshold up; the last is (1, 0).
+
+    Where there is nothing to find, recall is 1, with a warning.
+    """
+    n, positives = fps.shape[0], tps[-1]
+    precision, recall = np.empty(n + 1), np.empty(n + 1)
+    precision[n], recall[n] = 1.0, 0.0
+    if positives == 0:
         warnings.warn(
             "No positive class found in y_true, recall is set to one for all thresholds.", UserWarning, stacklevel=4
         )
-        return precision, np.ones_like(tps)
-    return precision, tps / tps[-1]
+        recall[:n] = 1.0
+
+    def run(span):
+        place = slice(n - span.stop, n - span.start)
+        predicted = precision[place][::-1]
+        np.add(fps[span], tps[span], out=predicted)
+        np.divide(tps[span], predicted, out=predicted, where=predicted != 0)
+        if positives != 0:
+            np.divide(tps[span], positives, out=recall[place][::-1])
+
+    split_map(run, spans(n, CHUNK))
+    return precision, recall
 
 
 @checked(y_true=Array, y_score=Array, average=BinaryAverage, pos_label=Label, sample_weight=ArrayOrNone)
@@ -121,7 +135,7 @@ def average_precision_score(y_true, y_score, *, average="macro", pos_label=1, sa
 def _average_precision(y_true, y_score, weight=None, pos_label=1):
     fps, tps, _ = counts_at_thresholds(y_true, y_score, pos_label, weight)
     precision, recall = _precision_and_recall(fps, tps)
-    return float(max(0.0, np.sum(np.diff(recall, prepend=0.0) * precision)))
+    return float(max(0.0, -np.sum(np.diff(recall) * precision[:-1])))
 
 
 def interpolated_precision(recall, precision, at):
