@@ -346,6 +346,17 @@ def test_l1_methods_agree(n, d):
         np.testing.assert_allclose(outcome.weights, other.weights, atol=1e-4)
 
 
+def test_l1_descent_gives_up_only_far_from_the_optimum():
+    X, (low, high, cost) = small_problem(60, 80, 2, False)
+    design, options = Design(sp.csr_matrix(X), 1.0), {"target_gap": 1e-10, "max_iter": 5000}
+    far = l1_descent(design, (low, high, 1e3 * cost), trial=1, **options)
+    assert far.status is Status.STALLED and far.n_iter < 50
+    exact = l1_descent(design, (low, high, cost), **options)
+    start = np.where(exact.weights != 0.0, exact.weights + 1e-6, 0.0)
+    found = l1_descent(design, (low, high, cost), start=start, trial=1, **options)
+    assert found.status is Status.CONVERGED and found.n_iter > 1
+
+
 @pytest.mark.parametrize("n", [1, 2, 60])
 def test_l1_pass_decreases_and_keeps_its_books(n):
     X, band = small_problem(n, 9, 2, True)

@@ -33,6 +33,8 @@ GRAM_SPARSE_ROWS = 300  # the same for sparse rows before coordinate descent was
 GRAM_PASSES = 100  # rows^3 per value of X and pass up to which passes cost less than systems of their inner products
 FIRST_PASSES = 100  # of coordinate descent before another method may take over
 FIRST_SPARSE_PASSES = 500  # the same for the l1 penalty: systems are dense, passes over sparse columns cost less
+INTERIOR_PASSES = 20  # smaller side^3 per value of X and pass up to which passes cost less than an interior point
+LATER_PASSES = 200  # that are left to it and to what follows it
 FIRST_DENSE_PASSES = 12
 TRIAL_WIDTH = 100  # columns from which a trial of coordinate descent costs little beside systems of their size
 ELASTIC_ROWS = 30  # rows per column from which an augmented Lagrangian beats an interior point
@@ -151,8 +153,7 @@ def _with_l1(design, band, target_gap, max_iter):
         found = l1_newton(design, band, target_gap=target_gap, max_iter=min(FIRST_PASSES, max_iter))
     else:
         columns = Columns(design)
-        passes = FIRST_SPARSE_PASSES if design.is_sparse else FIRST_DENSE_PASSES
-        found = l1_descent(design, band, target_gap=target_gap, max_iter=min(passes, max_iter), columns=columns)
+        found = l1_descent(design, band, columns=columns, target_gap=target_gap, **_first_passes(design, max_iter))
     used, start = found.n_iter, found.weights
     if found.status is Status.CONVERGED or used >= max_iter or not np.isfinite(found.gap):
         return found
@@ -164,6 +165,18 @@ def _with_l1(design, band, target_gap, max_iter):
     rest = {"target_gap": target_gap, "max_iter": max_iter - used}
     last = l1_descent(design, band, columns=columns, start=start, **rest)
     return _better(found, last)._replace(n_iter=used + last.n_iter)
+
+
+def _first_passes(design, max_iter):
+    """How long passes over columns are tried before an interior point takes over.
+
+    Its systems are dense: where sparse columns have come near the optimum, passes may cost as much as all its steps.
+    """
+    if not design.is_sparse:
+        return {"max_iter": min(FIRST_DENSE_PASSES, max_iter)}
+    as_costly = min(design.n_rows, design.width) ** 3 // (INTERIOR_PASSES * max(design.n_stored, 1))
+    most = max(FIRST_SPARSE_PASSES, min(as_costly, max_iter - LATER_PASSES))
+    return {"max_iter": min(most, max_iter), "trial": FIRST_SPARSE_PASSES}
 
 
 def _is_settled(found, tol):

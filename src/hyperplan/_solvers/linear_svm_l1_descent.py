@@ -31,10 +31,14 @@ HISTORY = 5  # passes that are extrapolated
 SYSTEMS = 2  # in a row, as long as signs or rows change
 LARGEST_SUPPORT = 3000
 JITTER = 1e-11  # share of the diagonal that keeps a singular system solvable
-CG_STEPS = 60  # an inexact direction is good enough while the support changes
+CG_STEPS = 30  # an inexact direction is good enough while the support changes
 CG_TOL = 1e-10  # relative squared residual
 SEARCH_STEPS = 40
 STALL_ROUNDS = 12  # rounds without a better objective
+LAST_DIGITS = 1e-2  # of the gap asked for: above, one more system gains what it costs
+NEAR_FALL = 1e-4  # of the objective in one round: below, the optimum is near enough for passes to reach it
+EXACT_FALL = 1e-7  # below, signs and rows hardly change any more and systems decide: they are solved exactly
+EXACT_SUPPORT = 1500  # weights up to which that costs less than the passes it saves
 
 
 class Columns:
@@ -188,8 +192,11 @@ class State:
         return not (np.array_equal(np.sign(there), signs) and np.array_equal(self.stiff != 0.0, rows))
 
 
-def l1_descent(design, band, *, target_gap, max_iter, columns=None, start=None):
-    """Minimise by alternating passes and systems; an iteration is one pass or one system."""
+def l1_descent(design, band, *, target_gap, max_iter, columns=None, start=None, trial=np.inf):
+    """Minimise by alternating passes and systems; an iteration is one pass or one system.
+
+    After `trial` iterations it gives up as soon as the objective still falls fast: the optimum is far then.
+    """
     columns = columns or Columns(design)
     state = State(columns, band, np.zeros(design.width) if start is None else start.copy(), start is not None)
     order, n_iter, best, stalled = np.arange(design.width), 0, np.inf, 0
@@ -199,6 +206,10 @@ def l1_descent(design, band, *, target_gap, max_iter, columns=None, start=None):
         primal, gap = l1_gap(state.force, gradient, state.weights, state.loss, band)
         if gap <= target_gap * primal or n_iter >= max_iter or stalled > STALL_ROUNDS or not np.isfinite(gap):
             break
+        fall = best / primal - 1.0
+        if n_iter >= trial and fall > NEAR_FALL:
+            break
+        state.is_exact |= fall < EXACT_FALL and np.count_nonzero(state.weights) <= EXACT_SUPPORT
         stalled, best = (0, primal) if primal < best * (1.0 - 1e-12) else (stalled + 1, best)
         signs = np.sign(state.weights)
         violation = np.where(signs == 0.0, np.maximum(np.abs(gradient) - 1.0, 0.0), np.abs(gradient - signs)).max()
@@ -211,8 +222,8 @@ def l1_descent(design, band, *, target_gap, max_iter, columns=None, start=None):
                 break
         n_iter = min(n_iter, max_iter)
     before = state.weights.copy()
-    if gap <= target_gap * primal:
-        state.support_step()  # the last digits
+    if LAST_DIGITS * target_gap * primal < gap <= target_gap * primal:
+        state.support_step()
     for weights in (state.weights.copy(), before):
         state.move_to(columns.matrix.T @ weights)  # without what additions left behind
         primal, gap = l1_gap(state.force, columns.matrix @ state.force, weights, state.loss, band)
