@@ -33,7 +33,17 @@ class Crashing(ConstantClassifier):
     """Takes its process along."""
 
     def fit(self, X, y):
-        """End the process as a fault in compiled code would, at once."""
+        """End the process as a fault in compiled code would."""
+        if len(y) > FEW:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().fit(X, y)
+
+
+class CrashingAtOnce(ConstantClassifier):
+    """Takes its process along even when it is only asked to load its kernels."""
+
+    def fit(self, X, y):
+        """End the process."""
         os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -61,6 +71,6 @@ class Bad(Candidate):
 
 
 BAD = [
-    Bad(f"bad.{name}", "classification", name, 5 + k, "linear", (0.01, 0.01))
-    for k, name in enumerate(("Failing", "Hanging", "Crashing", "Undefined"))
+    Bad(f"bad.{name}", "classification", name, 5 + k, "linear", (10.0, 0.0))
+    for k, name in enumerate(("Failing", "Hanging", "Crashing", "Undefined", "CrashingAtOnce"))
 ]

@@ -37,7 +37,7 @@ def with_bad_ones():
         from bad_candidates import BAD
 
         good = candidates("classification", ["LogisticRegression"])
-        patch.setattr("hyperplan.compete._compete.all_candidates", lambda task, names: [*good, *BAD])
+        patch.setattr("hyperplan.compete._compete.all_candidates", lambda task, names: [*good, *BAD[:4]])
         patch.setattr("hyperplan.compete._contest.LEVELS", ())
         patch.setattr("hyperplan.compete._contest.SLOWEST", 0.04)
         return compete(table(), target="y", time=90, n_jobs=2, title="bad")
@@ -104,6 +104,10 @@ def test_a_folder_that_cannot_be_made_is_named(with_bad_ones, tmp_path):
 INTERRUPTED = """
 import os, signal, sys
 from hyperplan.cli import _compete, _warmup, main
+from hyperplan.compete import _contest, candidates
+from hyperplan.compete import _compete as engine
+_contest.LEVELS = ()
+engine.all_candidates = lambda task, names: candidates(task, ["LogisticRegression"])
 _warmup.run = lambda *_, **__: 0
 wanted, tell = sys.argv[1], _compete.Progress.__call__
 def interrupted(self, phase, **event):
@@ -158,10 +162,10 @@ def test_a_crew_answers_reports_and_goes_on(problem, monkeypatch):
 
     from bad_candidates import BAD
 
-    failing, hanging, crashing, _ = BAD
+    failing, hanging, crashing, _, at_once = BAD
     baseline = candidates("classification", [])[0]
     with Crew(2) as crew:
-        assert crew.load(problem, [("_trial.warm", (baseline,)), ("_trial.warm", (crashing,))]) == 0.0
+        assert crew.load(problem, [("_trial.warm", (baseline,)), ("_trial.warm", (at_once,))]) == 0.0
         requests = [
             (candidate.name, "_trial.run_trial", (Trial(candidate, 0),), seconds)
             for candidate, seconds in ((crashing, 60), (hanging, 0.5), (failing, 60), (baseline, 60))

@@ -13,6 +13,7 @@ Dates become year, month, weekday, hour and days; texts the presence of their mo
 import itertools
 import re
 from collections import Counter
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -98,11 +99,18 @@ class TablePreparation(TransformerMixin, BaseEstimator):
             if column.kind in USED
             for _, _, values in _parts(column, typed[column.name])
         ]
-        n_rows = len(next(iter(typed.values()))) if typed else 0
-        blocks = list(_blocks(self.encoders_, parts, n_rows, self.mode))
-        if any(sp.issparse(block) for block in blocks):
-            return _short_indices(sp.hstack([sp.csr_array(block) for block in blocks], format="csr"))
-        return np.ascontiguousarray(np.hstack(blocks)) if len(blocks) > 1 else _only(blocks, n_rows)
+        n_rows = len(next(iter(typed.values()))) if isinstance(X, dict) else len(X)
+        one_hot = sum(len(encoder["features"]) for encoder in self.encoders_ if encoder.get("is_one_hot"))
+        if self.mode == "linear" and one_hot > SPARSE_FROM:
+            blocks = [_sparse(block, n_rows) for _, _, block in _blocks(self.encoders_, parts, n_rows, self.mode)]
+            return sp.hstack(blocks, format="csr")
+        matrix = np.zeros((n_rows, len(self.feature_names_)))
+        for start, stop, block in _blocks(self.encoders_, parts, n_rows, self.mode):
+            if isinstance(block, _Codes):
+                matrix[block.rows, start + block.codes] = 1.0
+            else:
+                matrix[:, start:stop] = block
+        return matrix
 
     def get_feature_names_out(self, input_features=None):
         """Names of the columns of the matrix."""
@@ -181,22 +189,33 @@ def _learn_number(name, values, mode):
     return {"features": features, "median": middle, "mean": mean, "scale": spread or 1.0}
 
 
+class _Codes(NamedTuple):
+    """Columns of zeros and ones: in which rows there is a one, and in which of `width` columns."""
+
+    rows: np.ndarray
+    codes: np.ndarray
+    width: int
+
+
 def _blocks(encoders, parts, n_rows: int, mode: str):
-    """Parts of the matrix from left to right: neighbouring numbers as one, categories dense unless they are many."""
-    many = sum(len(encoder["features"]) for encoder in encoders if encoder.get("is_one_hot"))
-    is_sparse = mode == "linear" and many > SPARSE_FROM
+    """``(first column, end, values)`` of the parts of the matrix from left to right, neighbouring numbers as one."""
+    stop = 0
     for is_number, run in itertools.groupby(zip(encoders, parts), lambda pair: pair[0]["kind"] == "number"):
-        run = list(run)
+        pairs = list(run)
         if is_number:
-            yield _numbers([encoder for encoder, _ in run], [part for _, part in run], n_rows, mode)
+            start, values = stop, _numbers([pair[0] for pair in pairs], [pair[1] for pair in pairs], n_rows, mode)
+            stop += values.shape[1]
+            yield start, stop, values
             continue
-        for encoder, part in run:
-            block = _APPLY[encoder["kind"]](encoder, part, mode)
-            yield block if is_sparse or not sp.issparse(block) else block.toarray()
+        for encoder, part in pairs:
+            start, stop = stop, stop + len(encoder["features"])
+            yield start, stop, _APPLY[encoder["kind"]](encoder, part)
 
 
-def _only(blocks, n_rows: int) -> np.ndarray:
-    return np.ascontiguousarray(blocks[0]) if blocks else np.zeros((n_rows, 0))
+def _sparse(block, n_rows: int):
+    if not isinstance(block, _Codes):
+        return sp.csr_array(block)
+    return sp.csr_array((np.ones(block.rows.size), (block.rows, block.codes)), shape=(n_rows, block.width))
 
 
 def _numbers(encoders, parts, n_rows: int, mode: str) -> np.ndarray:
@@ -243,18 +262,18 @@ def _levels(values):
     return np.asarray(levels, dtype=object)[order], counts[order]
 
 
-def _apply_category(encoder, values, mode):
+def _apply_category(encoder, values):
     import pandas
 
     codes = pandas.Index(encoder["levels"], dtype=object).get_indexer(np.asarray(values, dtype=object))
     if not encoder["is_one_hot"]:
         return np.where(codes >= 0, codes, np.nan)[:, None]
-    if len(encoder["features"]) > len(encoder["levels"]):
+    width = len(encoder["features"])
+    if width > len(encoder["levels"]):
         missing = np.fromiter((value is None for value in values), dtype=bool, count=len(values))
         codes = np.where(missing, len(encoder["levels"]), codes)
     rows = np.flatnonzero(codes >= 0)
-    shape = (len(codes), len(encoder["features"]))
-    return sp.csr_array((np.ones(rows.size), (rows, codes[rows])), shape=shape)
+    return _Codes(rows, codes[rows], width)
 
 
 def _learn_text(name, values, mode):
@@ -272,7 +291,7 @@ def _words(value):
     return WORD.findall(value.lower()) if value else []
 
 
-def _apply_text(encoder, values, mode):
+def _apply_text(encoder, values):
     place = {word: position for position, word in enumerate(encoder["words"])}
     block = np.zeros((len(values), len(place) + 1))
     for row, value in enumerate(values):
