@@ -47,7 +47,6 @@ def explain(problem: Problem, candidate, settings: dict, split: int, seconds: fl
     pipeline, _ = fitted(problem, candidate, settings, train)
     rows = test[:: 1 + len(test) // ROWS]
     typed = problem.rows(problem.typed, rows)
-    sign = 1.0 if problem.measure.greater_is_better else -1.0
     before = time.perf_counter()
     matrix = pipeline.prepare.transform(typed)
     _models.predict(pipeline, typed, len(problem.classes))
@@ -55,12 +54,8 @@ def explain(problem: Problem, candidate, settings: dict, split: int, seconds: fl
     affordable = (seconds - (before - began)) / repeats / (time.perf_counter() - before)
     names = _leading(problem, pipeline, matrix, rows, max(TOP, int(affordable)))
     frame = pandas.DataFrame({name: pandas.Series(typed[name]) for name in names})
-
-    def score(model, X, y):
-        arrays = typed | {name: X[name].to_numpy() for name in names}
-        return sign * problem.measure.score(y, _models.predict(model, arrays, len(problem.classes)))
-
-    found = permutation_importance(pipeline, frame, problem.y[rows], scoring=score, n_repeats=repeats, n_jobs=1)
+    asked, score = _Asked(pipeline, typed, len(problem.classes)), _Score(problem.measure)
+    found = permutation_importance(asked, frame, problem.y[rows], scoring=score, n_repeats=repeats, n_jobs=1)
     order = found.order()
     importances = [
         {
@@ -73,6 +68,35 @@ def explain(problem: Problem, candidate, settings: dict, split: int, seconds: fl
     ]
     shown = [str(found.names[i]) for i in order[:TOP] if found.importances_mean[i] > 0]
     return importances, [dependence(problem, pipeline, typed, name) for name in shown]
+
+
+class _Asked:
+    """A pipeline whose predictions, of the kind that measures judge, depend on some columns; the others stay."""
+
+    def __init__(self, pipeline, typed: dict, n_classes: int):
+        self.pipeline, self.typed, self.n_classes = pipeline, typed, n_classes
+
+    def fit(self, X, y):
+        """Fit the pipeline; scorers ask that a model can do so."""
+        self.pipeline.fit(self._arrays(X), y)
+        return self
+
+    def predict(self, X):
+        """Probabilities or numbers for a frame of typed columns."""
+        return _models.predict(self.pipeline, self._arrays(X), self.n_classes)
+
+    def _arrays(self, X) -> dict:
+        return self.typed | {name: X[name].to_numpy() for name in X.columns}
+
+
+class _Score:
+    """A measure in the form of a scorer: predictions are then made once for all groups of rows that are left out."""
+
+    def __init__(self, measure):
+        self._score_func, self._kwargs, self._sign = measure.score, {}, 1 if measure.greater_is_better else -1
+
+    def __call__(self, model, X, y):
+        return self._sign * self._score_func(y, model.predict(X))
 
 
 def _leading(problem: Problem, pipeline, matrix, rows, count: int) -> list[str]:
