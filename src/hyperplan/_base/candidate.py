@@ -54,6 +54,8 @@ class Candidate(NamedTuple):
         search may reach.
     effort : float
         How many times longer a fit with searched settings takes than one with the defaults, about.
+    members : tuple of (Candidate, int)
+        For a mixture: who answers together, and how many settings each tries.
     """
 
     path: str
@@ -68,6 +70,7 @@ class Candidate(NamedTuple):
     portfolio: tuple[Mapping, ...] = ()
     rounds: tuple[str, int] | None = None
     effort: float = 1.0
+    members: tuple = ()
 
     @property
     def name(self) -> str:

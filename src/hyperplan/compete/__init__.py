@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hyperplan.compete._registry import candidates
     from hyperplan.compete._semi_supervised import SelfTrainingClassifier
     from hyperplan.compete._settings import Settings, check_names, read_settings, write_settings
+    from hyperplan.compete._table_blend import TableBlend
     from hyperplan.compete._table_model import TableModel
     from hyperplan.compete._tables import read_table, table_hash, table_notes
 

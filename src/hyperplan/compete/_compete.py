@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from hyperplan.compete._audit import audit, blocking_findings, leaking_columns
+from hyperplan.compete._blend import add_blend
 from hyperplan.compete._competition import Competition
 from hyperplan.compete._contest import run_contest
 from hyperplan.compete._crew import Crew
@@ -85,6 +86,7 @@ def compete(X, y=None, *, test=None, candidates=None, report=None, title="table"
             began += crew.load(problem, [("_trial.warm", (candidate,)) for candidate in listed])
             end = max(began + SEARCH_SHARE * whole.time, clock.monotonic() + LEAST_SHARE * whole.time)
             contest = run_contest(problem, listed, crew, end, n_workers, tell)
+            add_blend(contest)
             if contest.was_interrupted and not any(entry.outcomes for entry in contest.left()):
                 raise KeyboardInterrupt  # there is nothing to finish with
             standings = make_standings(contest)

@@ -6,6 +6,7 @@ import numpy as np
 
 from hyperplan._base import BaseEstimator, check_is_fitted
 from hyperplan.compete._preparation import TablePreparation, category_positions
+from hyperplan.compete._table_blend import TableBlend
 
 
 class TablePipeline(BaseEstimator):
@@ -88,9 +89,12 @@ class TablePipeline(BaseEstimator):
         return (self.n_rows_ * shares + self.shares_) / (self.n_rows_ + 1)
 
 
-def build(candidate, settings, columns) -> TablePipeline:
-    """The unfitted pipeline of a candidate."""
+def build(candidate, settings, columns):
+    """The unfitted pipeline of a candidate, or of each member of a mixture."""
+    if candidate.members:
+        return TableBlend([build(member, settings.get(member.name, {}), columns) for member, _ in candidate.members])
     model = candidate.build(settings)
+    columns = columns if candidate.simplicity else ()  # a constant needs no column
     positions = category_positions(columns)
     if candidate.preparation == "native" and positions and "categorical_features" in model.get_params():
         model.set_params(categorical_features=positions)

@@ -47,6 +47,7 @@ def make_receipt(competition, table: str | None) -> dict:
                     "name": entry.candidate.name,
                     "split": split,
                     "n_tries": entry.n_tries,
+                    "members": [[member.name, n_tries] for member, n_tries in entry.candidate.members],
                     "score": outcome.score,
                     "predictions_sha256": digest(outcome.prediction),
                 }

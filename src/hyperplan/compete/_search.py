@@ -44,6 +44,9 @@ class _Judged(NamedTuple):
 
 def search(problem: Problem, candidate: Candidate, split: int, n_tries: int) -> Found:
     """Settings for a split (or `ALL_ROWS`), found on its training rows."""
+    if candidate.members:
+        found = {member.name: search(problem, member, split, n).settings for member, n in candidate.members}
+        return Found(found, n_tries)
     asked = settings_for_metric(problem, candidate)
     if n_tries <= 1 or not candidate.space:
         return Found(asked, 1)

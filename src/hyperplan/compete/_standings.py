@@ -160,7 +160,10 @@ def _absent(entry: Entry) -> dict:
 
 
 def plain_settings(settings: dict) -> dict:
-    """Settings as JSON has them, numbers to four digits."""
+    """Settings as JSON has them, numbers to four digits; those of a mixture with the name of the member before."""
+    if any(isinstance(value, dict) for value in settings.values()):
+        parts = {name: plain_settings(value) or {"": "-"} for name, value in settings.items()}
+        return {f"{name}.{key}".rstrip("."): value for name, part in parts.items() for key, value in part.items()}
     return {name: float(f"{value:.4g}") if isinstance(value, float) else value for name, value in settings.items()}
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hyperplan._core.parallel import thread_limit
+from hyperplan.compete._blend import blend_candidate
 from hyperplan.compete._document import versions
 from hyperplan.compete._errors import CompetitionError
 from hyperplan.compete._question import make_question
@@ -74,11 +75,14 @@ def verify(path, table=None, name: str | None = None, split: int | None = None):
     wanted = name or receipt["chosen"]
     by_name = {candidate.name: candidate for candidate in candidates(problem.task)}
     rows = [row for row in receipt["trials"] if row["name"] == wanted and split in (None, row["split"])]
-    if not rows or wanted not in by_name:
+    needed = {wanted} if not any(row.get("members") for row in rows) else {m for row in rows for m, _ in row["members"]}
+    if not rows or not needed <= by_name.keys():
         known = ", ".join(sorted({row["name"] for row in receipt["trials"]}))
         raise CompetitionError("no_receipt", path=path, reason=f"it has no trial of {wanted}; there are {known}")
     for row in rows:
-        yield _repeated(problem, by_name[wanted], row)
+        members = [(by_name[member], n_tries) for member, n_tries in row.get("members", ())]
+        candidate = blend_candidate(problem.task, members) if members else by_name[wanted]
+        yield _repeated(problem, candidate, row)
 
 
 def _repeated(problem, candidate, row) -> Verdict:
