@@ -7,6 +7,7 @@ business of the audit.
 
 import numpy as np
 
+from hyperplan._base import is_classifier
 from hyperplan._base.finding import Finding
 from hyperplan.compete._contest import Contest, Entry
 from hyperplan.compete._standings import LEVEL, Standings
@@ -37,6 +38,8 @@ def diagnose_chosen(contest: Contest, standings: Standings, model, curves: dict,
     if len(validation) < 2 or not np.isfinite(train).all():
         return []
     baseline, others = _rivals(contest, chosen)
+    answers = [(problem.splits[split].test, outcome.prediction) for split, outcome in chosen.outcomes.items()]
+    is_told = is_classifier(model) == bool(problem.classes)  # a mixture does not say which it is
     found = diagnose_scores(
         model,
         train,
@@ -48,7 +51,7 @@ def diagnose_chosen(contest: Contest, standings: Standings, model, curves: dict,
         others=others,
         curve=_curve(curves),
         importances={row["name"]: row["mean"] for row in importances["columns"]} if importances else None,
-        answers=[(problem.splits[split].test, outcome.prediction) for split, outcome in chosen.outcomes.items()],
+        answers=answers if is_told else None,
         y=problem.y,
         endings=[outcome.ending for outcome in chosen.outcomes.values() if outcome.ending],
         level=LEVEL,
