@@ -1,9 +1,9 @@
 """The numbered checks of a diagnosis: measurements in, findings out.
 
 "Better" means that the mean difference is at least 1 % of the way from the baseline to a perfect score, and that the
-corrected t-test over the splits says so (one-sided, 5 % divided by the number of rivals tried).  The test looks at the
-logarithm of what is missing to a perfect score, where that is known and something is missing on every split: a few
-splits on which a wild model is wrong by orders of magnitude would otherwise hide what all splits agree about.
+corrected t-test over the splits says so (one-sided, 5 % divided by the number of rivals tried).  Where a perfect score
+is known, the test looks at the logarithm of what is missing to it, plus that 1 %: a few splits on which a wild model is
+wrong by orders of magnitude would otherwise hide what all splits agree about.
 """
 
 import numpy as np
@@ -69,9 +69,11 @@ class Case:
     def exceeds(self, name, other, alpha=ALPHA) -> bool:
         """Whether the scores of one are shown to be higher than those of another."""
         high, low = self.found.scores[name], self.found.scores[other]
-        differences, missing = high - low, (self.found.perfect - high, self.found.perfect - low)
-        if all((values > 0).all() for values in missing):  # never where the best score is not known
+        if self.worth > 0:
+            missing = [np.maximum(self.found.perfect - scores, 0.0) + self.worth for scores in (high, low)]
             differences = np.log(missing[1] / missing[0])
+        else:  # the best or the baseline's score is not known
+            differences = high - low
         t, p = corrected_t_test(differences, self.found.test_share)
         return t > 0 and p / 2 < alpha
 
