@@ -100,7 +100,8 @@ def _show(console, result, language, folder, seconds) -> None:
     console.print(leaderboard(document, language, console.width))
     for line in absent(document, language):
         console.print(line, style="yellow", highlight=False, markup=False)
-    console.print(text("compete.table.legend", language), style="dim")
+    if any(row.get("group") for row in document["leaderboard"]):
+        console.print(text("compete.table.legend", language), style="dim")
     console.print()
     for sentence in result.answer(language):
         console.print(f"• {sentence}", highlight=False, markup=False)
@@ -189,12 +190,17 @@ class Progress:
     def __call__(self, phase, **event):
         """Show an event; what was guessed is printed once."""
         from hyperplan._texts import text
+        from hyperplan.compete import leaking_columns
 
         language = self._settings.lang
         elapsed = time.monotonic() - self._began
         if phase == "guessed":
             for line in guesses(event["question"], language):
                 self._bar.console.print(line, highlight=False, markup=False)
+            leaks = leaking_columns([found for found in event["findings"] if found.severity != "info"])
+            if leaks:
+                hint = text("compete.guesses.leaks", language, names=", ".join(leaks))
+                self._bar.console.print(hint, style="yellow", highlight=False, markup=False)
             return
         left = max(0, round(self._settings.time - elapsed))
         words = [event["entry"].candidate.label] if "entry" in event else []
@@ -213,7 +219,10 @@ def guesses(question, language) -> list[str]:
 
     words, problem = area_texts("compete", language), question.problem
     by_kind: dict[str, list[str]] = {}
+    dropped = question.settings.drop
     for column in question.columns:
+        if column.name in dropped:
+            continue
         by_kind.setdefault(column.kind, []).append(column.name)
     lines = [text("compete.guesses.title", language, file="settings.toml")]
     task = area_texts("report", language).get("tasks", {}).get(problem.task, problem.task)
@@ -227,4 +236,6 @@ def guesses(question, language) -> list[str]:
     for kind, names in by_kind.items():
         shown = ", ".join(names[:8]) + (f", ... ({len(names)})" if len(names) > 8 else "")
         lines.append("  " + text("compete.guesses.kind", language, kind=words["kinds"][kind], names=shown))
+    if dropped:
+        lines.append("  " + text("compete.guesses.dropped", language, names=", ".join(dropped)))
     return lines

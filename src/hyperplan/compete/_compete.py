@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from hyperplan.compete._audit import audit, blocking_findings, leaking_columns
+from hyperplan.compete._audit import LEAK_CODES, audit, blocking_findings, leaking_columns
 from hyperplan.compete._blend import add_blend
 from hyperplan.compete._competition import Competition
 from hyperplan.compete._contest import run_contest
@@ -119,7 +119,14 @@ def _asked(frame, settings: Settings, test):
             raise AuditError(finding.code, columns=", ".join(names), **finding.values)
     if settings.drop_leaks and (leaks := leaking_columns(found)):
         question = make_question(frame, replace(settings, drop=(*settings.drop, *leaks)), test, question.columns)
+        found = [_settled(finding, leaks) for finding in found]
     return question, found
+
+
+def _settled(finding, dropped):
+    """A finding about columns that are left out is a fact, not a warning."""
+    is_settled = finding.code in LEAK_CODES and set(finding.columns) <= set(dropped)
+    return finding._replace(severity="info") if is_settled else finding
 
 
 def _can_play(candidate, problem) -> bool:

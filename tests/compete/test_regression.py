@@ -1,0 +1,174 @@
+"""A competition for a number: intervals, groups, time, leaks, rows without a target, mixed up input."""
+
+import numpy as np
+import pytest
+
+from hyperplan.compete import CompetitionError, Settings, compete, read_table
+from hyperplan.compete._compete import _asked, as_frame
+from hyperplan.compete._question import make_question
+from hyperplan.report import check_document
+
+pandas = pytest.importorskip("pandas")
+
+
+def houses(n_rows=200, seed=0):
+    rng = np.random.default_rng(seed)
+    frame = pandas.DataFrame(
+        {
+            "surface": rng.uniform(20, 200, n_rows).round(1),
+            "town": rng.choice(["Lyon", "Nice", "Brest"], n_rows),
+            "street": rng.integers(1, 15, n_rows),
+            "sold": pandas.date_range("2020-01-01", periods=n_rows, freq="D").astype(str),
+        }
+    )
+    price = 3 * frame["surface"] + 50 * (frame["town"] == "Nice") + 25 * rng.normal(size=n_rows)
+    return frame.assign(price=price.round(2))
+
+
+@pytest.fixture(scope="module")
+def result():
+    """A competition of ridge, tree and mean; 20 rows have no price."""
+    frame = houses()
+    frame.loc[5:24, "price"] = np.nan
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("hyperplan.compete._contest.LEVELS", (4,))
+        return compete(frame, target="price", time=60, candidates=["Ridge", "DecisionTreeRegressor"], lang="fr")
+
+
+def test_the_best_model_is_much_better_than_the_mean(result):
+    check_document(result.document)
+    assert result.document["task"] == "regression" and result.document["metric"]["name"] == "r2"
+    table = result.table().set_index("model")
+    assert table.loc["Ridge regression", "score"] > 0.95 and table.loc["Mean", "score"] < 0.05
+    assert table[table["chosen"]]["score"].iloc[0] > 0.95
+    assert result.answer()[0].startswith("Pour")
+    assert {finding["code"] for finding in result.document["diagnosis"]} >= {"D01", "D07"}
+    assert result.document["regression"]["coverage"] == pytest.approx(0.9, abs=0.06)
+
+
+def test_predictions_come_with_intervals_that_cover(result):
+    frame = result.predictions["unlabelled"]
+    assert list(frame.columns) == ["prediction", "lower", "upper"] and len(frame) == 20
+    assert (frame["lower"] < frame["prediction"]).all() and (frame["prediction"] < frame["upper"]).all()
+    new = houses(300, seed=1)
+    low, high = result.best.predict_interval(new)
+    assert 0.8 < ((low <= new["price"]) & (new["price"] <= high)).mean() < 0.98
+    with pytest.raises(AttributeError, match="no probabilities"):
+        result.best.predict_proba(new)
+
+
+def test_explanations_put_the_surface_first(result):
+    names = [row["name"] for row in result.document["importances"]["columns"]]
+    assert names[:2] == ["surface", "town"]
+    shown = {row["name"]: row for row in result.document["partial_dependence"]}
+    rise = shown["surface"]["mean"][-1] - shown["surface"]["mean"][0]
+    assert rise == pytest.approx(3 * (shown["surface"]["grid"][-1] - shown["surface"]["grid"][0]), rel=0.1)
+    curve = result.document["learning_curve"]
+    assert curve["sizes"] == sorted(curve["sizes"]) and len(curve["validation"]) == len(curve["sizes"])
+
+
+def test_groups_stay_together_and_are_not_learnt_from():
+    problem = make_question(houses(), Settings(target="price", group="street")).problem
+    assert "street" not in {column.name for column in problem.columns}
+    for train, test in problem.splits:
+        assert not set(problem.groups[train]) & set(problem.groups[test])
+    assert sorted(np.concatenate([split.test for split in problem.splits[: problem.n_folds]])) == list(range(200))
+
+
+def test_later_rows_are_predicted_from_earlier_ones():
+    question = make_question(houses().sample(frac=1, random_state=0), Settings(target="price", time_column="sold"))
+    assert question.kind == "time" and len(question.problem.splits) == 5
+    for train, test in question.problem.splits:
+        assert question.problem.order[train].max() < question.problem.order[test].min()
+
+
+def test_leaks_are_left_out_only_with_consent():
+    noisy = houses()["price"] + 150 * np.random.default_rng(1).normal(size=200)
+    frame = as_frame(houses().assign(price=noisy, tax=0.05 * noisy))
+    kept, findings = _asked(frame, Settings(target="price"), None)
+    assert "tax" in {column.name for column in kept.problem.columns}
+    assert {"A03", "A04"} & {finding.code for finding in findings}
+    dropped, settled = _asked(frame, Settings(target="price", drop_leaks=True), None)
+    assert {column.name for column in kept.problem.columns} - {c.name for c in dropped.problem.columns} == {"tax"}
+    assert dropped.settings.drop == ("tax",)
+    before, after = ({f.code: f.severity for f in part if "tax" in f.columns} for part in (findings, settled))
+    assert "info" not in before.values() and set(after.values()) == {"info"}
+
+
+def test_kinds_of_the_settings_are_applied_with_the_way_values_are_written():
+    frame = as_frame(houses().assign(code=lambda frame: [f"1,{n:03d}" for n in range(len(frame))]))
+    asked = Settings(target="price", columns={"code": "number", "street": "category"})
+    problem = make_question(frame, asked).problem
+    np.testing.assert_array_equal(problem.typed["code"][:3], [1000.0, 1001.0, 1002.0])
+    assert problem.typed["street"].dtype == object
+    assert {column.name: column.why for column in problem.columns}["street"] == "asked"
+
+
+def test_infinite_mixed_and_empty_columns_do_no_harm():
+    frame = houses(80)
+    frame["surface"] = frame["surface"].astype(float)
+    frame.loc[3, "surface"] = np.inf
+    frame["mixed"] = ["1", 2, "three", None] * 20
+    frame["empty"] = np.nan
+    question, findings = _asked(as_frame(frame), Settings(target="price"), None)
+    from hyperplan.compete import candidates
+    from hyperplan.compete._trial import Trial, run_trial
+
+    for candidate in candidates("regression", ["Ridge", "DecisionTreeRegressor"]):
+        outcome = run_trial(question.problem, Trial(candidate, 0))
+        assert np.isfinite(outcome.prediction).all() and np.isfinite(outcome.score)
+    assert "empty" not in {column.name for column in question.problem.columns}
+    assert any("empty" in finding.columns for finding in findings)
+
+
+def test_infinite_targets_count_as_missing():
+    frame = houses(60)
+    frame.loc[:4, "price"] = np.inf
+    question = make_question(frame, Settings(target="price"))
+    assert question.problem.n_rows == 55 and not question.is_labelled[:5].any()
+
+
+def test_arrays_lists_and_lengths():
+    rng = np.random.default_rng(0)
+    with pytest.raises(CompetitionError, match="X has 30 rows and y has 29"):
+        compete(rng.normal(size=(30, 2)), np.arange(29))
+    frame = as_frame(rng.normal(size=(30, 2)))
+    assert list(frame.columns) == ["x0", "x1"]
+    assert list(as_frame(pandas.DataFrame({0: [1], 1: [2]})).columns) == ["0", "1"]
+    with pytest.raises(ValueError, match="no candidate named Oracle"):
+        compete(houses(40), target="price", candidates=["Oracle"])
+
+
+def test_many_columns_are_prepared_in_one_go():
+    """Ten thousand columns: what is learnt of each is what is learnt of it alone."""
+    from hyperplan.compete import TablePreparation, guess_columns
+
+    rng = np.random.default_rng(0)
+    wide = pandas.DataFrame(rng.normal(size=(30, 500)), columns=[f"c{j}" for j in range(500)])
+    wide.iloc[3:5, 7] = np.nan
+    columns = guess_columns(wide)
+    matrix = TablePreparation(columns, "linear").fit(wide).transform(wide)
+    assert matrix.shape == (30, 501) and not hasattr(matrix, "toarray")
+    alone = TablePreparation(columns[7:8], "linear").fit(wide).transform(wide)
+    np.testing.assert_array_equal(matrix[:, 7:9], alone)
+    np.testing.assert_array_equal(alone[:, 1], np.isin(np.arange(30), [3, 4]))
+
+
+def test_many_categories_make_a_sparse_matrix_with_the_same_numbers():
+    from hyperplan.compete import TablePreparation, guess_columns
+
+    rng = np.random.default_rng(0)
+    frame = pandas.DataFrame({"a": rng.normal(size=2000), "code": rng.choice([f"v{j}" for j in range(400)], 2000)})
+    prepare = TablePreparation(guess_columns(frame), "linear").fit(frame)
+    matrix = prepare.transform(frame)
+    assert matrix.shape == (2000, len(prepare.feature_names_)) and matrix.format == "csr"
+    dense = matrix.toarray()
+    np.testing.assert_allclose(dense[:, 0], (frame["a"] - frame["a"].mean()) / frame["a"].std(ddof=0), atol=1e-12)
+    place = prepare.feature_names_.index(f"code = {frame['code'][11]}")
+    np.testing.assert_array_equal(dense[:, place] == 1, frame["code"] == frame["code"][11])
+
+
+def test_read_and_compete_agree_on_the_table(tmp_path):
+    """A path is as good as the frame that it holds."""
+    houses(40).to_csv(tmp_path / "houses.csv", index=False)
+    pandas.testing.assert_frame_equal(as_frame(tmp_path / "houses.csv"), read_table(tmp_path / "houses.csv"))
