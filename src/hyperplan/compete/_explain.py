@@ -161,7 +161,7 @@ def _shown_class(problem) -> int:
 
 
 def _grid(values):
-    """``(kind, values to set, how many rows are near each)``."""
+    """``(kind, values to set, how dense the rows are at each)``."""
     if values.dtype.kind == "O":
         known = np.array([value for value in values if value is not None], dtype=object)
         levels, counts = np.unique(known.astype(str), return_counts=True)
@@ -172,8 +172,13 @@ def _grid(values):
         grid = np.unique(np.quantile(known.astype(np.int64), np.linspace(0.02, 0.98, GRID)).astype("datetime64[ns]"))
     else:
         grid = np.unique(np.quantile(known, np.linspace(0.02, 0.98, GRID)))
-    near = np.bincount(np.searchsorted((grid[1:] - grid[:-1]) / 2 + grid[:-1], known), minlength=len(grid))
-    return ("category" if values.dtype.kind == "M" else "number"), grid, near.tolist()
+    middles = (grid[1:] - grid[:-1]) / 2 + grid[:-1]
+    inside = known[(known >= grid[0]) & (known <= grid[-1])]
+    near = np.bincount(np.searchsorted(middles, inside), minlength=len(grid))
+    if values.dtype.kind == "M":
+        return "category", grid, near.tolist()
+    widths = np.diff([grid[0], *middles, grid[-1]]) if len(grid) > 1 else np.ones(1)
+    return "number", grid, (near / widths).tolist()
 
 
 def _plain(value):
