@@ -7,6 +7,10 @@ sizes allow.
 
 Intervals are corrected resampled t with the n_test / n_train of the whole training parts at every size: smaller parts
 overlap less, so that the intervals at small sizes are on the wide side.
+
+References
+----------
+Perlich, Provost, Simonoff (2003), Tree induction vs. logistic regression: a learning-curve analysis, JMLR 4.
 """
 
 import numpy as np

@@ -9,6 +9,10 @@ never compares two followers.  A letter says one thing only: *not shown to be wo
 Every model has exactly one letter, the letters do not depend on the order of the models, and group A holds the truly
 best model with a chance of at least `level` (see `compare_models`).  A model whose scores vary a lot may stand in
 group A below a steadier model of group B.
+
+References
+----------
+Hsu (1996), Multiple comparisons: theory and methods, chapter 4 (comparisons with the best).
 """
 
 from typing import NamedTuple

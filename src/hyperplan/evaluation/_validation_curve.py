@@ -3,6 +3,10 @@
 Too simple (underfit): both scores low.  Too flexible (overfit): the training score high, the other one falling away
 from it.  The best value was chosen on these scores, so that its own score flatters: see `nested_cross_validation` and
 `bootstrap_bias_corrected`; for the simplest value that is as good, see `one_standard_error`.
+
+References
+----------
+Hastie, Tibshirani, Friedman (2009), The elements of statistical learning, section 7.10.
 """
 
 from hyperplan._base import check_consistent_length, clone
