@@ -7,7 +7,15 @@ import pytest
 
 from hyperplan._base.candidate import Candidate, Range
 from hyperplan.compete import _contest
-from hyperplan.compete._contest import FEWEST_SPLITS, LEVELS, run_contest
+from hyperplan.compete._contest import (
+    FEWEST_SPLITS,
+    LEVELS,
+    Contest,
+    Entry,
+    _enough,
+    _keep_common_splits,
+    run_contest,
+)
 from hyperplan.compete._crew import TIMED_OUT, Answer
 from hyperplan.compete._folds import make_splits
 from hyperplan.compete._problem import Problem
@@ -30,14 +38,17 @@ class Clock:
 class Model:
     """How a made-up candidate behaves: seconds of a fit, score, and what happens instead of an answer."""
 
-    def __init__(self, name, seconds, score, *, simplicity=50, space=SPACE, trouble=None, effort=1.0):
+    def __init__(self, name, seconds, score, *, simplicity=50, space=SPACE, trouble=None, effort=1.0, real_effort=None):
         self.candidate = Candidate(
             f"made.{name}", "regression", name, simplicity, "trees", (seconds, 0.0), space=space, effort=effort
         )
-        self.seconds, self.score, self.trouble = seconds, score, trouble
+        self.seconds, self.score, self.trouble, self.real_effort = seconds, score, trouble, real_effort
 
     def work(self, problem, trial):
-        fits = 1 + self.candidate.effort * search_cost(len(problem.splits[trial.split].train), trial.n_tries)
+        fits = 1.0
+        if trial.n_tries > 1:
+            fits += search_cost(len(problem.splits[trial.split].train), trial.n_tries)
+            fits *= self.real_effort or self.candidate.effort
         score = self.score + 0.001 * trial.split + 0.01 * (trial.n_tries > 1)
         test = problem.splits[trial.split].test
         seconds = self.seconds * fits
@@ -144,6 +155,13 @@ def test_the_screened_split_is_judged_again_with_searched_settings(play):
     assert found.entries["A"].outcomes[0].score == pytest.approx(0.71)
 
 
+def test_a_search_that_takes_too_long_costs_the_search_and_not_the_candidate(play):
+    found = play([baseline(), Model("A", 0.2, 0.7), Model("Dear", 0.2, 0.9, real_effort=40.0)], budget=300)
+    dear = found.entries["Dear"]
+    assert (dear.status, dear.n_tries, len(dear.outcomes)) == ("ok", 1, 5)
+    assert dear.outcomes[0].score == pytest.approx(0.9) and found.entries["A"].n_tries > 1
+
+
 def test_a_failure_is_reported_and_ends_nothing(play):
     found = play([baseline(), Model("Broken", 0.1, 0.9, trouble="error"), Model("A", 0.1, 0.7)], budget=60)
     broken = found.entries["Broken"]
@@ -155,6 +173,25 @@ def test_too_slow_for_the_screening(play):
     found = play([baseline(), Model("Endless", 1e6, 0.9), Model("A", 0.1, 0.7)], budget=60)
     assert (found.entries["Endless"].status, found.entries["Endless"].reason) == ("skipped", "slow")
     assert len(found.entries["A"].outcomes) == 5
+
+
+@pytest.mark.parametrize(
+    ("counts", "needed"),
+    [([5, 5, 5, 5], 5), ([5, 4, 4, 4], 4), ([5, 5, 5, 1], 5), ([1, 1, 0], 1), ([10, 10, 10, 7], 10), ([], 0)],
+)
+def test_the_last_splits_are_not_worth_most_of_the_candidates(counts, needed):
+    assert _enough(counts) == needed
+
+
+def test_the_baseline_stays_when_a_slow_candidate_got_farther():
+    y = np.arange(100.0)
+    problem = Problem("regression", (), {}, y, (), "r2", make_splits(y, "plain", 5, 1, 0), 5, None, None, 0)
+    entries = [Entry(model.candidate) for model in (baseline(), Model("A", 0.1, 0.7), Model("B", 0.1, 0.8))]
+    for entry, count in zip(entries, (3, 5, 5)):
+        entry.outcomes = {split: Outcome(np.zeros(20), 0.5, 0.5, {}, 0, 0, 0, None) for split in range(count)}
+    contest = Contest(problem, entries, None, 0.0, 1)
+    _keep_common_splits(contest)
+    assert [sorted(entry.outcomes) for entry in contest.left()] == [[0, 1, 2]] * 3
 
 
 def test_ctrl_c_keeps_what_there_is(play):

@@ -53,7 +53,7 @@ class Candidate(NamedTuple):
         For a model that grows round by round and can stop early: the setting that counts the rounds, and how many a
         search may reach.
     effort : float
-        How many times longer a fit with searched settings takes than one with the defaults, about.
+        How many times longer a fit takes in a search, and with the settings it finds, than one with the defaults.
     members : tuple of (Candidate, int)
         For a mixture: who answers together, and how many settings each tries.
     """

@@ -22,6 +22,7 @@ from hyperplan.compete._search import search_cost
 from hyperplan.compete._trial import Outcome, Trial
 
 FEWEST_SPLITS = 2
+MOST_STAY = 0.75  # share of the candidates for which the last splits are given up
 LEVELS = (4, 9, 18, 36, 72)  # settings that a search may try
 PLAYING, CHEAP = 0.5, 0.05  # shares of the time after screening: for all entries with defaults; that nobody minds
 SLOWEST = 0.4  # share of the budget that one trial of the screening may take
@@ -39,10 +40,16 @@ class Entry:
     n_tries: int = 1
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     seconds: float = 0.0  # of a trial with default settings
+    screened: Outcome | None = None  # on the first split, with default settings
 
     def drop(self, status: str, reason: str) -> None:
         """Take the candidate out of the contest."""
         self.status, self.reason = status, reason
+
+    def give_up_search(self) -> None:
+        """Go back to default settings."""
+        self.n_tries = 1
+        self.outcomes = {} if self.screened is None else {0: self.screened}
 
 
 @dataclass
@@ -80,7 +87,8 @@ class Contest:
             if 0 not in entry.outcomes:
                 entry.drop("skipped", "budget")
             else:
-                entry.seconds = entry.outcomes[0].seconds
+                entry.screened = entry.outcomes[0]
+                entry.seconds = entry.screened.seconds
 
     def _plan(self) -> None:
         """Who plays on, and how many settings each may try."""
@@ -117,9 +125,15 @@ class Contest:
 
     def _more(self, entry: Entry, level: int, n_splits: int) -> float:
         """Seconds that a search of `level` tries takes beyond that of the tries the entry has, on all splits."""
-        n_train = len(self.problem.splits[0].train)
-        fits = search_cost(n_train, level) - search_cost(n_train, entry.n_tries)
-        return entry.seconds * entry.candidate.effort * fits * n_splits * 1.25  # and once more on all rows
+        more = self._trial_seconds(entry, level) - self._trial_seconds(entry, entry.n_tries)
+        return more * n_splits * 1.25  # and once more on all rows
+
+    def _trial_seconds(self, entry: Entry, n_tries: int) -> float:
+        """What a trial will take, from what the one of the screening took."""
+        if n_tries <= 1:
+            return entry.seconds
+        fits = 1 + search_cost(len(self.problem.splits[0].train), n_tries)
+        return entry.seconds * entry.candidate.effort * fits
 
     def _ranking(self) -> list[Entry]:
         """Best screening score first."""
@@ -127,37 +141,50 @@ class Contest:
         return sorted(self.left(), key=lambda entry: np.nan_to_num(sign * entry.outcomes[0].score, nan=np.inf))
 
     def _play(self) -> None:
-        ranking, n_train = self._ranking(), len(self.problem.splits[0].train)
+        ranking = self._ranking()
         for entry in ranking:
             if entry.n_tries > 1:
                 entry.outcomes = {}  # the first split is judged with searched settings too
-        requests = [
-            (entry, split, entry.n_tries, self._allowed(entry, n_train))
-            for split in range(len(self.problem.splits))
-            for entry in ranking
-            if split not in entry.outcomes
-        ]
-        self._work(requests, "running")
-
-    def _allowed(self, entry: Entry, n_train: int) -> float:
-        return GRACE + PATIENCE * entry.seconds * (1 + entry.candidate.effort * search_cost(n_train, entry.n_tries))
+        quick = CHEAP * (self.deadline - time.monotonic())
+        ranking.sort(key=lambda entry: self._trial_seconds(entry, entry.n_tries) > quick / len(self.problem.splits))
+        for _ in range(2):  # once more for those who gave up their search
+            requests = [
+                (entry, split, entry.n_tries, GRACE + PATIENCE * self._trial_seconds(entry, entry.n_tries))
+                for split in range(len(self.problem.splits))
+                for entry in ranking
+                if entry.status == "ok" and split not in entry.outcomes
+            ]
+            self._work(requests, "running")
 
     def _work(self, wanted, phase: str) -> None:
         requests = [
-            ((id(entry), split), "_trial.run_trial", (Trial(entry.candidate, split, n_tries),), seconds)
+            ((id(entry), split, n_tries), "_trial.run_trial", (Trial(entry.candidate, split, n_tries),), seconds)
             for entry, split, n_tries, seconds in wanted
         ]
         by_id = {id(entry): entry for entry in self.entries}
-        answers = self.crew.run(requests, self.deadline, lambda key: by_id[key[0]].status == "ok")
+
+        def is_wanted(key):
+            entry = by_id[key[0]]
+            return entry.status == "ok" and entry.n_tries == key[2]
+
+        answers = self.crew.run(requests, self.deadline, is_wanted)
         for done, answer in enumerate(answers, 1):
-            entry, split = by_id[answer.key[0]], answer.key[1]
-            if answer.is_ok:
-                entry.outcomes[split] = answer.value
-            elif answer.value == TIMED_OUT and time.monotonic() >= self.deadline:
-                pass  # not its fault: the contest is over
-            elif entry.status == "ok":
-                entry.drop("skipped" if answer.value == TIMED_OUT else "failed", _reason(answer.value))
+            entry = by_id[answer.key[0]]
+            if is_wanted(answer.key):
+                self._take(entry, answer)
             self.report(phase=phase, done=done, total=len(requests), entry=entry, deadline=self.deadline)
+
+    def _take(self, entry: Entry, answer) -> None:
+        if answer.is_ok:
+            entry.outcomes[answer.key[1]] = answer.value
+        elif answer.value != TIMED_OUT:
+            entry.drop("failed", _reason(answer.value))
+        elif time.monotonic() >= self.deadline:
+            pass  # not its fault: the contest is over
+        elif entry.n_tries > 1:
+            entry.give_up_search()
+        else:
+            entry.drop("skipped", _reason(answer.value))
 
 
 def _reason(value: str) -> str:
@@ -191,21 +218,27 @@ def run_contest(problem: Problem, candidates, crew: Crew, deadline: float, n_wor
 
 
 def _keep_common_splits(contest: Contest) -> None:
-    """Splits that all remaining candidates share; those with too few are left out.
+    """Splits that the remaining candidates share; those with fewer are left out.
 
-    Trials are done split after split: usually only the last split is incomplete and falls away.  A whole repetition is
-    worth more than candidates that did not get to its end.
+    Trials are done split after split: usually only the last split is incomplete and falls away.  More splits are not
+    worth losing more than a quarter of the candidates, nor the baseline.
     """
     n_folds = contest.problem.n_folds
-    most = max((_done(entry) for entry in contest.left()), default=0)
-    needed = min(most, n_folds) if most >= n_folds else min(most, FEWEST_SPLITS)
+    needed = _enough([_done(entry) for entry in contest.left()])
+    needed = min([needed, *(_done(entry) for entry in contest.left() if entry.candidate.simplicity == 0)])
+    needed = max(1, needed // n_folds * n_folds or needed)
     for entry in contest.left():
-        if _done(entry) < max(needed, 1):
+        if _done(entry) < needed:
             entry.drop("skipped", "budget")
-    common = min((_done(entry) for entry in contest.left()), default=0)
-    common = common // n_folds * n_folds or common
-    for entry in contest.left():
-        entry.outcomes = {split: entry.outcomes[split] for split in range(common)}
+        else:
+            entry.outcomes = {split: entry.outcomes[split] for split in range(needed)}
+
+
+def _enough(counts: list[int]) -> int:
+    """The largest number of splits that three quarters of the candidates with at least `FEWEST_SPLITS` have done."""
+    started = [count for count in counts if count >= FEWEST_SPLITS] or [count for count in counts if count]
+    started.sort(reverse=True)
+    return started[int(np.ceil(MOST_STAY * len(started))) - 1] if started else 0
 
 
 def _done(entry: Entry) -> int:

@@ -76,7 +76,8 @@ def _explain(found: dict, chosen, crew, deadline) -> dict:
 
 def _known_settings(problem, chosen, deadline: float):
     """None to search on all rows; when that would take too long, the settings of the split they served best."""
-    cost = 1.25 * chosen.seconds * (1 + search_cost(problem.n_rows, chosen.n_tries))
+    fits = 1 + chosen.candidate.effort * search_cost(problem.n_rows, chosen.n_tries)
+    cost = 1.25 * chosen.seconds * fits
     if chosen.n_tries <= 1 or cost <= SHARE_OF_REST * (deadline - time.monotonic()):
         return None
     return _best_settings(problem, chosen)

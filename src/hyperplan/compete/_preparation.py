@@ -26,8 +26,8 @@ MODES = ("linear", "trees", "native")
 USED = ("number", "category", "date", "text")
 DATE_PARTS = ("days", "year", "month", "weekday", "hour")
 FEW_LEVELS = 8  # categories that trees see one by one
-MOST_LEVELS = 5000  # of one column, in a linear model
-RARE_LEVEL = 2  # rows that a category needs for a column of its own, in a linear model
+MOST_LEVELS = 20_000  # of one column, in a linear model
+RARE_WORD = 2  # rows that a word needs for a column of its own
 MOST_WORDS = 200
 SPARSE_FROM = 300  # columns of zeros and ones
 WORD = re.compile(r"\w\w+")
@@ -240,10 +240,8 @@ def _numbers(encoders, parts, n_rows: int, mode: str) -> np.ndarray:
 
 
 def _learn_category(name, values, mode):
-    levels, counts = _levels(values)
+    levels = _levels(values)
     if mode == "linear":
-        few = len(values) >= 50
-        levels = levels[counts >= RARE_LEVEL] if few and (counts >= RARE_LEVEL).sum() > 1 else levels
         levels = levels[:MOST_LEVELS]
     is_one_hot = mode == "linear" or (mode == "trees" and len(levels) <= FEW_LEVELS)
     features = [f"{name} = {level}" for level in levels] if is_one_hot else [name]
@@ -253,13 +251,13 @@ def _learn_category(name, values, mode):
 
 
 def _levels(values):
-    """Categories by falling frequency, equal ones by name, and their counts."""
+    """Categories by falling frequency, equal ones by name."""
     import pandas
 
     codes, levels = pandas.factorize(np.asarray(values, dtype=object))
     counts = np.bincount(codes[codes >= 0], minlength=len(levels))
     order = sorted(range(len(levels)), key=lambda i: (-counts[i], levels[i]))
-    return np.asarray(levels, dtype=object)[order], counts[order]
+    return np.asarray(levels, dtype=object)[order]
 
 
 def _apply_category(encoder, values):
@@ -278,7 +276,7 @@ def _apply_category(encoder, values):
 
 def _learn_text(name, values, mode):
     found = Counter(word for value in values for word in set(_words(value)))
-    common = [word for word, count in found.items() if count >= RARE_LEVEL]
+    common = [word for word, count in found.items() if count >= RARE_WORD]
     words = sorted(sorted(common, key=lambda word: (-found[word], word))[:MOST_WORDS])
     lengths = np.array([len(value or "") for value in values], dtype=np.float64)
     scale = float(np.log1p(lengths).std()) or 1.0

@@ -50,7 +50,7 @@ def _boosting(name, task):
         BOOSTING,
         portfolio=KNOWN_BOOSTING,
         rounds=("max_iter", MOST_ROUNDS),
-        effort=2.5,
+        effort=5.0,
     )
 
 

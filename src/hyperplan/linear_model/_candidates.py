@@ -13,6 +13,7 @@ CANDIDATES = (
         (0.02, 0.3),
         {"max_iter": 300},
         {"C": Range(1e-3, 1e2, log=True)},
+        effort=2.0,
     ),
     Candidate(
         "linear_model.Ridge", "regression", "Ridge regression", 10, "linear", (0.01, 0.05), {}, {"alpha": STRENGTH}
