@@ -83,7 +83,7 @@ def run_trial(problem: Problem, trial: Trial) -> Outcome:
     )
 
 
-WARM_ROWS = 60
+WARM_ROWS, WARM_COLUMNS = 60, 5
 
 
 def warm(problem: Problem, candidate: Candidate) -> float:
@@ -92,12 +92,19 @@ def warm(problem: Problem, candidate: Candidate) -> float:
     Returns the seconds this took if kernels had to be compiled, otherwise 0.
     """
     began, before = time.perf_counter(), compiled_kernels()
+    problem = problem._replace(columns=_few_of_each_kind(problem.columns))
     rows = np.linspace(0, problem.n_rows - 1, min(WARM_ROWS, problem.n_rows)).round().astype(int)
     with contextlib.suppress(Exception):  # a candidate that fails will be reported when its turn comes
         few = {name: 5 for name in ("n_estimators", "max_iter") if name in candidate.build({}).get_params()}
         pipeline, _ = fitted(problem, candidate, few, rows)
         _models.predict(pipeline, problem.rows(problem.typed, rows), len(problem.classes))
     return time.perf_counter() - began if compiled_kernels() > before else 0.0
+
+
+def _few_of_each_kind(columns) -> tuple:
+    """Some columns: which kernels are needed does not depend on their number."""
+    places = {kind: [c for c in columns if c.kind == kind][:WARM_COLUMNS] for kind in {c.kind for c in columns}}
+    return tuple(column for column in columns if column in places[column.kind])
 
 
 def compiled_kernels() -> int:
