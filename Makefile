@@ -22,7 +22,7 @@ $(STAMP): pyproject.toml
 
 run: $(STAMP)  ## a model competition on a real table: leaderboard with intervals, and a report
 	@$(BIN)/hyperplan warmup --family compete
-	@$(BIN)/hyperplan compete --example --time 30 $(ARGS)
+	@$(BIN)/hyperplan compete --example $(ARGS)
 
 test: $(STAMP)  ## run the whole suite
 	@$(BIN)/hyperplan warmup

@@ -1,18 +1,23 @@
-"""Draw the pictures of the guide: ``python docs/guide/make_pictures.py [linear trees forests boosting evaluation]``.
+"""Draw the pictures of the guide, or those that are named: ``python docs/guide/make_pictures.py [linear trees ...]``.
 
 Every number comes from a fit of this package with a fixed seed; colours are those of Okabe and Ito, which people with
-any colour vision can tell apart, and lines also differ by style.
+any colour vision can tell apart, and lines also differ by style.  The competition's report is photographed by Chromium,
+which must be installed; all others are drawn by matplotlib.
 """
 
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from hyperplan.datasets import load_penguins
+from hyperplan.compete import compete
+from hyperplan.datasets import load_penguins, table_path
 from hyperplan.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -290,7 +295,26 @@ def write(name, figure):
     beside.replace(FOLDER / f"{name}.png")
 
 
+def competition():
+    """The example of the command line, and the first screen of its report."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = compete(table_path("penguins"), target="sex", title="penguins.csv.gz")
+        photograph(result.report(Path(folder) / "report.html"), FOLDER / "competition.png")
+
+
+def photograph(page, picture, width=1280, height=1130):
+    """The top of a page as a desktop shows it."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        sys.exit("the picture of the report needs Chromium")
+    quiet = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"]
+    quiet += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    with tempfile.TemporaryDirectory() as profile:
+        where = [f"--user-data-dir={profile}", f"--window-size={width},{height}", f"--screenshot={picture}"]
+        subprocess.run([browser, *quiet, *where, Path(page).as_uri()], check=True, capture_output=True)
+
+
 if __name__ == "__main__":
-    pictures = {"linear": linear, "trees": trees, "forests": forests, "boosting": boosting, "evaluation": evaluation}
-    for chosen in sys.argv[1:] or pictures:
-        write(chosen, pictures[chosen]())
+    drawn = {"linear": linear, "trees": trees, "forests": forests, "boosting": boosting, "evaluation": evaluation}
+    for chosen in sys.argv[1:] or [*drawn, "competition"]:
+        competition() if chosen == "competition" else write(chosen, drawn[chosen]())

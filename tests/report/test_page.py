@@ -150,6 +150,15 @@ def test_a_score_corrected_for_having_been_picked_is_explained(build):
     assert "0.858 instead of 0.862" in Page(render_report(document)).text()
 
 
+def test_a_baseline_too_far_away_to_be_drawn_is_not_called_a_dashed_line(build):
+    document = build("binary")
+    words = Page(render_report(document)).text()
+    assert "dashed line is the baseline" in words and "too far away" not in words
+    document["leaderboard"][-1] |= {"score": -5.0, "low": -5.0, "high": -5.0}
+    words = Page(render_report(document)).text()
+    assert "dashed line is the baseline" not in words and "too far away" in words
+
+
 def test_french_pages_have_commas_and_unbreakable_spaces(build):
     french, english = (Page(render_report(build("binary"), language)).text() for language in ("fr", "en"))
     assert "0.862" in english and "0.862" not in french and "0,862" in french

@@ -38,7 +38,8 @@ def leaderboard_view(document: dict, wording: Wording) -> dict:
         "rows": shown,
         "failed": failed,
         "axis": strip_axis(wording, scale),
-        "has_baseline": baseline is not None,
+        "has_baseline": baseline is not None and scale.holds(baseline["score"]),
+        "goes_beyond": not all(scale.holds(row["score"]) for row in rows),
         "corrected": _corrected(document, wording, decimals),
     }
 
