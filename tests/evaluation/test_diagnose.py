@@ -13,6 +13,7 @@ from sklearn.svm import SVC
 from hyperplan._texts import LANGUAGES
 from hyperplan.ensemble import RandomForestClassifier, RandomForestRegressor
 from hyperplan.evaluation import diagnose
+from hyperplan.evaluation._diagnose_columns import Columns
 from hyperplan.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
 from hyperplan.preprocessing import PolynomialFeatures, StandardScaler
 from hyperplan.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -166,6 +167,33 @@ def test_a_category_that_names_the_class_leaks():
     columns = make_column_transformer((OneHotEncoder(), ["stamp"]), remainder="passthrough")
     diagnosis = diagnose(make_pipeline(columns, LogisticRegression()), table, y)
     assert diagnosis.verdict == "leaking" and finding(diagnosis, "D05").columns == ("stamp",)
+
+
+def test_columns_of_all_kinds():
+    """Missing values of every kind, words, dates and nullable numbers; a table of either library."""
+    pandas = pytest.importorskip("pandas")
+    days = pandas.date_range("2020-01-01", periods=4)
+    table = pandas.DataFrame(
+        {
+            "number": [1.5, np.nan, 3.0, 4.0],
+            "nullable": pandas.array([1, None, 3, 4], dtype="Int64"),
+            "word": ["a", None, "b", "a"],
+            "category": pandas.Categorical(["u", "v", None, "u"]),
+            "day": days.where([True, True, False, True]),
+            "flag": [True, False, True, True],
+            "mixed": [1, "x", None, 2.0],
+        }
+    )
+    columns = Columns(table)
+    coded = [columns.names[j] for j in range(len(columns)) if columns.get(j)[1]]
+    assert coded == ["word", "category", "mixed"]
+    matrix = columns.matrix()
+    missing = [[1], [1], [1], [2], [2], [], [2]]
+    assert [np.flatnonzero(np.isnan(column)).tolist() for column in matrix.T] == missing
+    assert matrix[[0, 3], 2].tolist() == [matrix[0, 2]] * 2 != [matrix[2, 2]] * 2
+    polars = pytest.importorskip("polars")
+    theirs = Columns(polars.DataFrame({"word": ["a", None, "b"], "number": [1.0, None, 2.0]}))
+    assert theirs.names == ["word", "number"] and np.isnan(theirs.matrix()[1]).all()
 
 
 def test_repeated_rows_are_too_good():

@@ -18,7 +18,7 @@ SCREENED, KEPT = 60, 20  # above that many columns one split chooses those that 
 
 
 class Columns:
-    """A table by columns: numbers as float64, all else as codes of its different values (missing: NaN or -1)."""
+    """A table by columns: numbers as float64, all else as codes of its different values; NaN where one is missing."""
 
     def __init__(self, X):
         self.names = [str(name) if hasattr(X, "columns") else f"x{name}" for name in column_names(X)]
@@ -52,13 +52,18 @@ def _as_numbers(values):
     if values.dtype.kind in "mM":
         numbers = values.astype("int64").astype(np.float64)
         return np.where(np.isnat(values), np.nan, numbers), False
+    missing = np.array([_is_missing(value) for value in values], dtype=bool)
     try:
-        return values.astype(np.float64), False
+        return np.where(missing, np.nan, values).astype(np.float64), False
     except (TypeError, ValueError):
-        missing = np.array([value is None or value != value for value in values])
-        codes = np.unique(np.where(missing, "", values.astype(str)), return_inverse=True)[1].astype(np.float64)
+        codes = np.unique(np.where(missing, "", values).astype(str), return_inverse=True)[1].astype(np.float64)
         codes[missing] = np.nan
         return codes, True
+
+
+def _is_missing(value):
+    """None, NaN, NaT, and pandas' NA, which is neither equal to itself nor different."""
+    return value is None or type(value).__name__ == "NAType" or value != value
 
 
 def column_scores(columns, y, splits, scorer, *, classify, n_jobs) -> dict:
