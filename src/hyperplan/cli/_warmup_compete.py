@@ -51,6 +51,10 @@ def _warm(candidate) -> None:
             for settings in [{}, *drawn] if rows == TABLES[0][0] else [{}]:
                 pipeline = build(candidate, {**settings, **few}, columns).fit(frame, y)
                 predict(pipeline, pipeline.prepare.typed(frame), len(np.unique(y)) if y.dtype.kind == "i" else 0)
+            if "class_weight" in known:  # what some metrics ask for
+                build(candidate, {**few, "class_weight": "balanced"}, columns).fit(frame, y)
+            if candidate.rounds is not None:  # what a search does
+                build(candidate, {**few, "early_stopping": True}, columns).fit(frame, y, held=(frame, y))
 
 
 def _table(rows: int, levels: int):

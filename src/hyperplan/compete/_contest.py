@@ -109,13 +109,13 @@ class Contest:
                 entry.drop("skipped", "slow")
 
     def _share_out(self, ranking, spare: float, n_splits: int) -> None:
-        """Half of the time for the most promising candidate, half of the rest for the next, and so on.
+        """Most of the time for the most promising candidate, most of the rest for the next, and so on.
 
         Each takes as many tries as its part allows; what it does not need is for those after it, and what is left in
         the end goes round again.
         """
         searched = [entry for entry in ranking if entry.candidate.space]
-        for allowance in (0.5, 1.0):
+        for allowance in (0.7, 1.0):
             for entry in searched:
                 part = allowance * spare
                 for level in LEVELS:
