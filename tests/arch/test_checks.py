@@ -1,5 +1,6 @@
 """Numbered checks agree everywhere: the code that finds them, the texts in both languages, the page about them."""
 
+import doctest
 import pathlib
 import re
 
@@ -43,3 +44,20 @@ def test_page_has_a_section_for_each_check_in_order(area):
     assert sections == [(code, texts[code]["title"]) for code in sorted(codes_in_texts(area))]
     for body in re.split(r"^## [AD]\d\d .+$", page, flags=re.MULTILINE)[1:]:
         assert len(body.split()) >= 4
+
+
+def test_examples_of_the_page_run():
+    result = doctest.testfile(str(ROOT / "docs" / "checks_diagnosis.md"), module_relative=False)
+    assert result.attempted >= 8 and result.failed == 0
+
+
+def test_advice_on_the_page_is_in_the_tables():
+    """Parameters that the page names are moved by some family, and the tables of the page have a row for each kind."""
+    from hyperplan.evaluation._advice_tables import FAMILIES
+
+    page = (
+        (ROOT / "docs" / "checks_diagnosis.md").read_text(encoding="utf-8").partition("## Which parameter to move")[2]
+    )
+    named = {word for line in page.splitlines() if line.startswith("|") for word in re.findall(r"`([a-zC]\w*)`", line)}
+    moved = {move.parameter for family in FAMILIES for moves in family.moves.values() for move in moves}
+    assert len(named) > 15 and named <= moved
