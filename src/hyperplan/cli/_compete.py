@@ -165,24 +165,31 @@ def absent(document, language) -> list[str]:
 
 
 class Progress:
-    """A live bar with the best model so far and the time left; call it with the events of a competition."""
+    """A live bar with the model that was tried last and the time left; call it with the events of a competition."""
 
     def __init__(self, console, settings, began):
+        from hyperplan.report._wording import Wording
+
         self._console, self._settings, self._began = console, settings, began
+        self._words, self._wording = [], Wording(settings.lang)
 
     def __enter__(self):
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, TextColumn
 
-        columns = (
-            TextColumn("{task.fields[phase]}"),
-            BarColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.description}"),
-        )
-        self._bar = Progress(*columns, console=self._console, transient=True)
+        columns = (TextColumn("{task.fields[phase]}"), BarColumn(bar_width=24), TextColumn("{task.description}"))
+        self._bar = _clock_bar(*columns, console=self._console, tick=self._tick)
         self._bar.start()
         self._task = self._bar.add_task("", total=self._settings.time, phase="")
         return self
+
+    def _tick(self, task) -> None:
+        """The clock runs on while nothing happens."""
+        from hyperplan._texts import text
+
+        elapsed = time.monotonic() - self._began
+        left = text("compete.progress.eta", self._settings.lang, seconds=max(0, round(self._settings.time - elapsed)))
+        task.completed = min(elapsed, self._settings.time)
+        task.description = ", ".join([*self._words, left])
 
     def __exit__(self, *_):
         self._bar.stop()
@@ -193,7 +200,6 @@ class Progress:
         from hyperplan.compete import leaking_columns
 
         language = self._settings.lang
-        elapsed = time.monotonic() - self._began
         if phase == "guessed":
             for line in guesses(event["question"], language):
                 self._bar.console.print(line, highlight=False, markup=False)
@@ -202,15 +208,21 @@ class Progress:
                 hint = text("compete.guesses.leaks", language, names=", ".join(leaks))
                 self._bar.console.print(hint, style="yellow", highlight=False, markup=False)
             return
-        left = max(0, round(self._settings.time - elapsed))
-        words = [event["entry"].candidate.label] if "entry" in event else []
-        words.append(text("compete.progress.eta", language, seconds=left))
-        self._bar.update(
-            self._task,
-            completed=min(elapsed, self._settings.time),
-            phase=text(f"compete.progress.{phase}", language),
-            description=", ".join(words),
-        )
+        self._words = [self._wording.word("model", event["entry"].candidate.label)] if "entry" in event else []
+        self._bar.update(self._task, phase=text(f"compete.progress.{phase}", language))
+
+
+def _clock_bar(*columns, console, tick):
+    """A bar that asks `tick` to set it before each drawing."""
+    from rich.progress import Progress
+
+    class ClockBar(Progress):
+        def get_renderables(self):
+            for task in self.tasks:
+                tick(task)
+            yield from super().get_renderables()
+
+    return ClockBar(*columns, console=console, transient=True)
 
 
 def guesses(question, language) -> list[str]:
@@ -225,8 +237,8 @@ def guesses(question, language) -> list[str]:
             continue
         by_kind.setdefault(column.kind, []).append(column.name)
     lines = [text("compete.guesses.title", language, file="settings.toml")]
-    task = area_texts("report", language).get("tasks", {}).get(problem.task, problem.task)
-    lines.append("  " + text("compete.guesses.target", language, name=question.settings.target, task=task))
+    name, task = question.settings.target, words["tasks"][problem.task]
+    lines.append("  " + text("compete.guesses.target", language, name=name, task=task))
     lines.append("  " + text("compete.guesses.metric", language, metric=problem.measure.label))
     counts = {"labelled": problem.n_rows, "unlabelled": len(question.frame) - problem.n_rows}
     lines.append("  " + text("compete.guesses.rows", language, **counts, columns=len(problem.columns)))

@@ -88,7 +88,7 @@ class CompetitionError(SpokenError):
     >>> import pandas
     >>> from hyperplan.compete import CompetitionError, compete
     >>> try:
-    ...     compete(pandas.DataFrame({"size": [1.0, 2.0], "price": [3.0, 4.0]}), target="prize")
+    ...     compete(pandas.DataFrame({"rooms": [1.0, 2.0], "price": [3.0, 4.0]}), target="prize")
     ... except CompetitionError as error:
     ...     print(error)
     there is no column 'prize' to predict; did you mean price?
