@@ -51,8 +51,8 @@ def test_percentages_never_round_to_none_or_all(share, english, french):
 
 
 def test_durations_probabilities_and_differences():
-    shown = [ENGLISH.seconds(value) for value in (0.0004, 0.044, 0.9999, 3.21, 58.1, 181, 120, 3599, None)]
-    expected = ["0.4 ms", "44 ms", "1.0 s", "3.2 s", "58 s", "3 min 1 s", "2 min", "60 min", "–"]
+    shown = [ENGLISH.seconds(value) for value in (0.0004, 0.044, 0.9999, 3.21, 58.1, 116.3, 181, 120, 3599, None)]
+    expected = ["0.4 ms", "44 ms", "1.0 s", "3.2 s", "58 s", "1 min 56 s", "3 min 1 s", "2 min", "60 min", "–"]
     assert [duration.replace("\u00a0", " ") for duration in shown] == expected
     assert ENGLISH.probability(0.00001) == "<\u00a00.001" and FRENCH.probability(0.0421) == "0,042"
     assert (

@@ -161,8 +161,9 @@ def _coverage(problem, entry, rows, errors) -> float:
 def bias_variance(problem: Problem, entry: Entry) -> dict | None:
     """How much of the error comes from the choice of training rows: rows are predicted once in each repetition.
 
-    Squared error: ``error = variance + (bias and noise)``, the variance that of predictions for one row.  Classes:
-    after Domingos, the bias is the error of the label that most repetitions give, the variance how often others differ.
+    Squared error: ``error = variance + (bias and noise)``, the variance that of predictions for one row.  Classes: the
+    bias is the error of the mean probabilities of all repetitions, the net variance (Domingos) what is left of the
+    error; of two repetitions no majority could be told.
     """
     n_repeats = len(entry.outcomes) // problem.n_folds
     if n_repeats < 2:
@@ -170,16 +171,9 @@ def bias_variance(problem: Problem, entry: Entry) -> dict | None:
     whole = np.array([pooled(problem, entry, repeat) for repeat in range(n_repeats)])
     if problem.classes:
         labels = whole.argmax(axis=2)
-        votes = np.array([(labels == k).sum(axis=0) for k in range(len(problem.classes))])
-        main = votes.argmax(axis=0)
-        error, bias = float((labels != problem.y).mean()), float((main != problem.y).mean())
-        return {
-            "loss": "zero_one",
-            "error": error,
-            "bias": bias,
-            "variance": float((labels != main).mean()),
-            "noise": None,
-        }
+        error = float((labels != problem.y).mean())
+        bias = min(error, float((whole.mean(axis=0).argmax(axis=1) != problem.y).mean()))
+        return {"loss": "zero_one", "error": error, "bias": bias, "variance": error - bias, "noise": None}
     error = float(np.mean((whole - problem.y) ** 2))
     variance = float(whole.var(axis=0, ddof=1).mean())
     return {"loss": "squared", "error": error, "bias": max(0.0, error - variance), "variance": variance, "noise": None}

@@ -81,6 +81,7 @@ def _views(document: dict, wording: Wording) -> dict:
         "used": wording.seconds(protocol["used"]) if protocol["used"] is not None else "",
         "budget": wording.seconds(protocol["budget"]) if protocol["budget"] is not None else "",
         "tied": wording.number(len(tied_rows(document)) - 1),
+        "candidates": wording.count("answer.key_candidates", len(document["leaderboard"])),
         "leaderboard": leaderboard_view(document, wording),
         "ties": ties_view(document, wording),
         "chosen": chosen_view(document, wording),

@@ -164,7 +164,7 @@ class Wording:
             return UNKNOWN
         if value < 0.9995:
             return f"{self.number(value * 1000, 0 if value >= 0.01 else 1)}{WIDE}ms"
-        if value < 119.5:
+        if value < 99.5:
             return f"{self.number(value, 1 if value < 9.95 else 0)}{WIDE}s"
         if value >= 600:
             return f"{self.number(value / 60)}{WIDE}min"
