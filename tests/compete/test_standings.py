@@ -8,7 +8,7 @@ from hyperplan.compete._contest import Contest, Entry
 from hyperplan.compete._errors import CompetitionError
 from hyperplan.compete._folds import make_splits
 from hyperplan.compete._problem import Problem
-from hyperplan.compete._standings import LEVEL, make_standings, other_metrics, plain_settings, pooled
+from hyperplan.compete._standings import LEVEL, make_standings, other_metrics, plain_settings, pooled, score_interval
 from hyperplan.compete._trial import Outcome
 from hyperplan.evaluation import corrected_t_interval
 
@@ -104,6 +104,15 @@ def test_intervals_are_the_corrected_ones():
     known = corrected_t_interval(scores, problem.mean_test_share(), level=LEVEL)
     assert (found.rows[0]["low"], found.rows[0]["high"]) == (known.low, known.high) and found.why == "only"
     assert found.score["method"] == "corrected_t" and found.score["value"] == pytest.approx(np.mean(scores))
+
+
+def test_repetitions_do_not_narrow_the_interval_beyond_what_one_knows():
+    problem = number_problem()
+    once = np.array([0.9, 0.8, 0.85, 0.87, 0.91])
+    plain, repeated = score_interval(problem, once), score_interval(problem, np.tile(once, 4))
+    known = corrected_t_interval(np.tile(once, 4), problem.mean_test_share(), level=LEVEL)
+    assert plain.high - plain.low > repeated.high - repeated.low > 1.3 * (known.high - known.low)
+    assert repeated.value == pytest.approx(plain.value)
 
 
 def test_the_best_of_many_guesses_gets_its_luck_taken_back():

@@ -58,12 +58,12 @@ def make_standings(contest: Contest) -> Standings:
 
 
 def _by_splits(contest, problem, entries, scores) -> Standings:
-    from hyperplan.evaluation import compare_models, corrected_t_interval, one_standard_error, tied_groups
+    from hyperplan.evaluation import compare_models, one_standard_error, tied_groups
 
     share, greater = problem.mean_test_share(), problem.measure.greater_is_better
     rope = rope_of(problem.measure, problem.y)
     options = {"rope": rope, "level": LEVEL, "correction": CORRECTION, "greater_is_better": greater}
-    intervals = {name: corrected_t_interval(values, share, level=LEVEL) for name, values in scores.items()}
+    intervals = {name: score_interval(problem, values) for name, values in scores.items()}
     letters, differences = {name: "A" for name in scores}, {}
     if len(scores) > 1:
         letters = {name: group.letter for group in tied_groups(scores, share, **options) for name in group.models}
@@ -76,6 +76,23 @@ def _by_splits(contest, problem, entries, scores) -> Standings:
     rows = [_row(entries[name], intervals[name], letters[name], differences.get(name), best, chosen) for name in scores]
     score = _honest_score(problem, entries, best, chosen, intervals[chosen.candidate.name])
     return Standings(_ranked(rows, contest, greater), best, chosen, why, score)
+
+
+def score_interval(problem: Problem, values):
+    """Corrected t interval of scores, with Student's quantile of one repetition however many there are.
+
+    Further repetitions deal the same rows again: they make the mean steadier, but nobody has seen more rows.  Counted
+    as if they were independent, intervals of small tables would miss the score on new rows far too often.
+    """
+    from scipy.special import stdtrit
+
+    from hyperplan.evaluation import corrected_t_interval
+
+    found = corrected_t_interval(values, problem.mean_test_share(), level=LEVEL)
+    freedom = min(len(values), problem.n_folds) - 1
+    stretch = float(stdtrit(freedom, 0.5 + LEVEL / 2) / stdtrit(len(values) - 1, 0.5 + LEVEL / 2))
+    half = stretch * (found.high - found.value)
+    return found._replace(low=found.value - half, high=found.value + half)
 
 
 def _by_one_split(contest, entries, scores) -> Standings:
@@ -216,8 +233,6 @@ def pooled(problem: Problem, entry: Entry, repeat: int = 0) -> np.ndarray:
 
 def other_metrics(problem: Problem, entry: Entry) -> list[dict]:
     """Further metrics of an entry with corrected intervals over the same splits."""
-    from hyperplan.evaluation import corrected_t_interval
-
     found = []
     for name in BESIDE[problem.task]:
         measure = MEASURES[name]
@@ -228,7 +243,7 @@ def other_metrics(problem: Problem, entry: Entry) -> list[dict]:
         if name == problem.metric or not np.isfinite(values).all():
             continue
         if len(values) > 1:
-            interval = corrected_t_interval(values, problem.mean_test_share(), level=LEVEL)
+            interval = score_interval(problem, values)
         else:
             interval = _Point(float(values[0]))
         found.append(
