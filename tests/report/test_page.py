@@ -137,6 +137,13 @@ def test_reasons_and_certificates_of_the_library_are_said_in_the_language(build)
     assert "duality gap" not in words.replace("gap 3.1e-06", "") and "date_text" not in words
 
 
+def test_columns_that_were_left_out_say_so(build):
+    document = build("binary")
+    assert "not used" not in Page(render_report(document)).text()
+    document["data"]["columns"][0]["used"], document["data"]["columns"][1]["used"] = False, True
+    assert Page(render_report(document)).text().count("not used") == 1
+
+
 def test_a_model_that_nobody_explained_says_why(build):
     assert "no time was left" in Page(render_report(build("bare"))).text()
     assert "ignores every column" in Page(render_report(build("only_baselines"))).text()

@@ -153,14 +153,17 @@ def _chosen(problem, standings, extras) -> dict:
 
 def _data(question: Question) -> dict:
     problem, labelled = question.problem, int(question.is_labelled.sum())
-    rows = len(question.frame)
+    rows, used = len(question.frame), {column.name for column in problem.columns}
     return {
         "rows": rows,
         "labelled": labelled,
         "unlabelled": rows - labelled,
         "test_rows": 0 if question.test is None else len(question.test),
         "target": _target(question.settings.target, problem),
-        "columns": [_column(question.frame, column, k) for k, column in enumerate(question.columns)],
+        "columns": [
+            _column(question.frame, column, k) | {"used": column.name in used}
+            for k, column in enumerate(question.columns)
+        ],
     }
 
 

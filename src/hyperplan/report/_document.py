@@ -14,6 +14,7 @@ COLUMN = {
     "name": "text",
     "kind": "text",
     "why?": "text",
+    "used?": "flag",
     "missing?": "number",
     "distinct?": "number",
     "edges?": ["number"],

@@ -45,7 +45,7 @@ def _bar(name, count: float, total: float, most: float, wording: Wording) -> dic
 
 
 def _card(column: dict, wording: Wording, rows: float) -> dict:
-    facts = []
+    facts = [wording.say("data.unused")] if column["used"] is False else []
     if column["distinct"] is not None:
         facts.append(wording.count("data.distinct", int(column["distinct"])))
     if column["missing"]:
