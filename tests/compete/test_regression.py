@@ -172,3 +172,21 @@ def test_read_and_compete_agree_on_the_table(tmp_path):
     """A path is as good as the frame that it holds."""
     houses(40).to_csv(tmp_path / "houses.csv", index=False)
     pandas.testing.assert_frame_equal(as_frame(tmp_path / "houses.csv"), read_table(tmp_path / "houses.csv"))
+
+
+def test_parts_whose_test_rows_are_of_one_class_are_judged_by_probabilities():
+    frame = houses(100).assign(block=np.arange(100) // 10, dear=np.where((np.arange(100) // 10) % 2, "yes", "no"))
+    grouped = make_question(frame, Settings(target="dear", group="block", folds=10))
+    assert grouped.metric.value == grouped.problem.metric == "neg_log_loss"
+    assert make_question(frame, Settings(target="dear", folds=10)).metric.value == "roc_auc"
+    with pytest.raises(CompetitionError, match="all test rows are of one class; choose --metric neg_log_loss"):
+        make_question(frame, Settings(target="dear", group="block", folds=10, metric="roc_auc"))
+
+
+def test_times_before_which_there_was_one_class_are_not_judged():
+    frame = houses(100).assign(dear=np.where(np.arange(100) < 40, "no", np.array(["no", "yes"])[np.arange(100) % 2]))
+    problem = make_question(frame, Settings(target="dear", time_column="sold")).problem
+    assert 0 < len(problem.splits) == problem.n_folds < 5
+    assert all(len(np.unique(problem.y[split.train])) == 2 for split in problem.splits)
+    with pytest.raises(CompetitionError, match="cannot be divided by 'sold'"):
+        make_question(houses(100).assign(sold="2020-01-01"), Settings(target="price", time_column="sold"))

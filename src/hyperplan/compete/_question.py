@@ -9,7 +9,7 @@ from hyperplan.compete._columns_task import Guess, guess_metric, guess_task, typ
 from hyperplan.compete._columns_values import typed_values
 from hyperplan.compete._errors import CompetitionError
 from hyperplan.compete._folds import make_splits, split_kind
-from hyperplan.compete._measures import find_measure
+from hyperplan.compete._measures import NEEDS_BOTH, find_measure
 from hyperplan.compete._names import nearest_names
 from hyperplan.compete._preparation import USED, native_order
 from hyperplan.compete._problem import Problem
@@ -17,6 +17,7 @@ from hyperplan.compete._settings import Settings, check_names
 
 FEWEST_ROWS = 10
 FOLDS = 5
+ONE_CLASS_METRIC = "neg_log_loss"  # defined also where all test rows are of one class
 MOST_UNLABELLED = 5  # rows without a target for each row with one
 REPEATS = ((500, 4), (5000, 2))  # (rows below which, repetitions)
 
@@ -86,6 +87,12 @@ def make_question(frame, settings: Settings, test=None, columns=None) -> Questio
     kind = split_kind(task.value, groups, order)
     n_folds, n_repeats = _sizes(y, classes, groups, settings, kind)
     splits = make_splits(y, kind, n_folds, n_repeats, settings.seed, groups, order)
+    if kind == "time":  # rows of one class teach nothing, and time is dealt once
+        splits = tuple(split for split in splits if not classes or np.ptp(y[split.train]))
+        n_folds = len(splits)
+    if not splits:
+        raise CompetitionError("no_split", name=settings.time_column or settings.group or name)
+    metric = _defined(metric, splits, y, classes)
     labelled = frame[is_labelled] if not is_labelled.all() else frame
     typed = _typed(labelled, used)
     unlabelled = None if is_labelled.all() or not classes else _typed(_some(frame[~is_labelled], len(y)), used)
@@ -93,6 +100,16 @@ def make_question(frame, settings: Settings, test=None, columns=None) -> Questio
         task.value, used, typed, y, classes, metric.value, splits, n_folds, groups, order, settings.seed, unlabelled
     )
     return Question(settings, frame, test, columns, task, metric, is_labelled, problem, kind)
+
+
+def _defined(metric: Guess, splits, y, classes) -> Guess:
+    """A metric that every split can be judged by, also one whose test rows are all of one class."""
+    has_both = all(np.ptp(y[split.test]) for split in splits)
+    if len(classes) != 2 or metric.value not in NEEDS_BOTH or has_both:
+        return metric
+    if metric.why == "asked":
+        raise CompetitionError("metric_one_class", name=metric.value, instead=ONE_CLASS_METRIC)
+    return Guess(ONE_CLASS_METRIC, "metric_one_class")
 
 
 def _typed(frame, columns) -> dict:

@@ -30,7 +30,7 @@ def make_receipt(competition, table: str | None) -> dict:
                 "metric": problem.metric,
                 "positive": problem.classes[1] if len(problem.classes) == 2 else None,
                 "seed": settings.seed,
-                "folds": problem.n_folds,
+                "folds": settings.folds,
                 "group": settings.group,
                 "time_column": settings.time_column,
                 "drop": list(settings.drop),
