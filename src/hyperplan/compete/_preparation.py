@@ -103,7 +103,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         one_hot = sum(len(encoder["features"]) for encoder in self.encoders_ if encoder.get("is_one_hot"))
         if self.mode == "linear" and one_hot > SPARSE_FROM:
             blocks = [_sparse(block, n_rows) for _, _, block in _blocks(self.encoders_, parts, n_rows, self.mode)]
-            return sp.hstack(blocks, format="csr")
+            return _short_indices(sp.hstack(blocks, format="csr"))
         matrix = np.zeros((n_rows, len(self.feature_names_)))
         for start, stop, block in _blocks(self.encoders_, parts, n_rows, self.mode):
             if isinstance(block, _Codes):
