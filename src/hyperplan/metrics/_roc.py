@@ -287,7 +287,7 @@ def _of_classes(column, y_score, labels, multi_class, average, weight):
     if average not in options:
         raise ValueError(f"average must be one of {options} for multiclass problems")
     if average is None and multi_class == "ovo":
-        raise NotImplementedError("average=None is not implemented for multi_class='ovo'.")
+        raise ValueError("average=None is not implemented for multi_class='ovo'.")
     classes = _check_classes(column, y_score, labels)
     if multi_class == "ovr":
         check_consistent_length(column.values, y_score, weight)
