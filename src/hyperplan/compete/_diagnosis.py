@@ -10,7 +10,7 @@ import numpy as np
 from hyperplan._base import is_classifier
 from hyperplan._base.finding import Finding
 from hyperplan.compete._contest import Contest, Entry
-from hyperplan.compete._standings import LEVEL, Standings
+from hyperplan.compete._standings import LEVEL, Standings, interval_share
 
 POINTS = {0.25: -3, 0.5: -2, 1.0: -1}  # share of the training rows: place on a learning curve
 
@@ -44,7 +44,7 @@ def diagnose_chosen(contest: Contest, standings: Standings, model, curves: dict,
         model,
         train,
         validation,
-        test_share=problem.mean_test_share(),
+        test_share=interval_share(problem, len(validation)),
         baseline=baseline,
         perfect=problem.measure.best,
         greater_is_better=problem.measure.greater_is_better,

@@ -79,20 +79,23 @@ def _by_splits(contest, problem, entries, scores) -> Standings:
 
 
 def score_interval(problem: Problem, values):
-    """Corrected t interval of scores, with Student's quantile of one repetition however many there are.
+    """Corrected t interval of the scores over splits."""
+    from hyperplan.evaluation import corrected_t_interval
+
+    return corrected_t_interval(values, interval_share(problem, len(values)), level=LEVEL)
+
+
+def interval_share(problem: Problem, n_splits: int) -> float:
+    """n_test / n_train, larger with repetitions: such that intervals have Student's quantile of one repetition.
 
     Further repetitions deal the same rows again: they make the mean steadier, but nobody has seen more rows.  Counted
     as if they were independent, intervals of small tables would miss the score on new rows far too often.
     """
     from scipy.special import stdtrit
 
-    from hyperplan.evaluation import corrected_t_interval
-
-    found = corrected_t_interval(values, problem.mean_test_share(), level=LEVEL)
-    freedom = min(len(values), problem.n_folds) - 1
-    stretch = float(stdtrit(freedom, 0.5 + LEVEL / 2) / stdtrit(len(values) - 1, 0.5 + LEVEL / 2))
-    half = stretch * (found.high - found.value)
-    return found._replace(low=found.value - half, high=found.value + half)
+    share, freedom = problem.mean_test_share(), np.array([min(n_splits, problem.n_folds), n_splits]) - 1
+    one, all_of_them = stdtrit(freedom, 0.5 + LEVEL / 2)
+    return float((one / all_of_them) ** 2 * (1 / n_splits + share) - 1 / n_splits)
 
 
 def _by_one_split(contest, entries, scores) -> Standings:
