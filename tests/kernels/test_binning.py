@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hyperplan import thread_limit
-from hyperplan._trees.binning import ROWS, bin_rows, fit_bins, quantile_edges
+from hyperplan._trees.binning import ROWS, _sort, bin_rows, fit_bins, quantile_edges
 
 
 def naive(X, bin_map):
@@ -55,6 +55,19 @@ def test_a_value_that_most_rows_have_gets_a_bin_of_its_own_and_leaves_the_others
     sizes = np.bincount(bins)
     assert 60 <= np.count_nonzero(sizes) <= 64
     assert np.sort(sizes)[-2] < 2.5 * (values != 0).sum() / 62  # the others share theirs about evenly
+
+
+@pytest.mark.parametrize("n_others", [0, 1, 2, 90, 100, 150])
+def test_sorting_with_zeros_set_aside_is_sorting(n_others):
+    rng = np.random.default_rng(n_others)
+    values = np.zeros(200)
+    values[:n_others] = rng.normal(size=n_others)
+    values[: min(n_others, 2)] = [np.inf, -np.inf][: min(n_others, 2)]
+    values[-3:] = -0.0
+    rng.shuffle(values)
+    expected = np.sort(values)
+    _sort(values)
+    assert (values == expected).all()
 
 
 def test_neighbouring_floats_and_huge_values_are_told_apart():

@@ -364,3 +364,15 @@ def test_bad_options_are_named(options):
     X, y = table(50, 3)
     with pytest.raises(ValueError, match=next(iter(options))):
         model("number", **{**FEW, **options}).fit(X, y)
+
+
+@pytest.mark.parametrize("kind", ["number", "three"])
+def test_one_row_at_a_time_is_all_rows_together(kind):
+    X, y = table(600, n_categories=12, missing=0.1)  # few rows are walked by values, many go by masks of bins
+    X = np.column_stack([np.ones(600), X, np.zeros(600)])  # columns that no tree asks about
+    fitted = model(kind, max_iter=8, categorical_features=[2], random_state=0).fit(X[:500], target(kind, y)[:500])
+    fresh = np.vstack(
+        [X[500:540], [[1.0, np.nan, 40.0, 0.0], [np.nan, np.inf, np.nan, 1e300], [1.0, -np.inf, 3.0, 0.0]]]
+    )
+    singly = np.concatenate([output(fitted, row[None]) for row in fresh])
+    assert (singly == output(fitted, fresh)).all()

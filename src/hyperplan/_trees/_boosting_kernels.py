@@ -46,16 +46,18 @@ DENSE = 10  # nodes with at least one row in so many are read column by column
 
 
 @kernel
+def facts_of(nodes, node, counted):
+    """What scans need to know of a node."""
+    n_rows = nodes.stop[node] - nodes.start[node]
+    return nodes.packed[node], n_rows, counted, nodes.lower[node], nodes.upper[node]
+
+
+@kernel
 def scan_feature(data, nodes, node, side, f, rules, constraints, work, counts, counted, buffers):  # OUT: work (found)
     """Best split of feature f at `node`, into row `side` of the found_ arrays; exact about rows when `counted`."""
     prefix, gains, order, own = buffers
-    facts = (nodes.packed[node], nodes.stop[node] - nodes.start[node], counted, nodes.lower[node], nodes.upper[node])
-    out = (
-        work.found_gain[side, f : f + 1],
-        work.found_bin[side, f : f + 1],
-        work.found_missing[side, f : f + 1],
-        work.found_left[side, f : f + 1],
-    )
+    facts = facts_of(nodes, node, counted)
+    out = (work.found_gain[side], work.found_bin[side], work.found_missing[side], work.found_left[side])
     hist = work.hist[nodes.slot[node], work.column[f]]
     n_bins, missing, missing_bin = data.n_bins[f], np.int64(data.has_missing[f]), data.missing_bin
     if work.usual[f] >= 0:
@@ -65,12 +67,26 @@ def scan_feature(data, nodes, node, side, f, rules, constraints, work, counts, c
     if data.categorical[f]:
         chosen = work.found_chosen[side, f]
         scan_categories(
-            hist, counts, n_bins, missing, missing_bin, facts, rules, monotone, (gains, order), out, chosen
+            hist, counts, n_bins, missing, missing_bin, facts, rules, monotone, (gains, order), f, out, chosen
         )  # fmt: skip
     elif monotone != 0 or nodes.lower[node] > -np.inf or nodes.upper[node] < np.inf:
-        scan_bounded(hist, counts, n_bins, missing, missing_bin, facts, rules, monotone, out)
+        scan_bounded(hist, counts, n_bins, missing, missing_bin, facts, rules, monotone, f, out)
     else:
-        scan_numbers(hist, counts, n_bins, missing, missing_bin, facts, rules, (prefix, gains, order), out)
+        scan_numbers(hist, counts, n_bins, missing, missing_bin, facts, rules, (prefix, gains, order), f, out)
+
+
+@kernel
+def scan_free(hist, counts, shape, facts, rules, buffers, f, out):  # OUT: buffers, out
+    """`scan_feature` of numbers without constraints: many features a node, so that the arguments are few.
+
+    hist: that of the column.  shape: (n_bins, has_missing, missing_bin, offset, usual).
+    """
+    n_bins, missing, missing_bin, offset, usual = shape
+    prefix, gains, order, own = buffers
+    if usual >= 0:
+        unbundle(hist, facts[0], offset, usual, n_bins, own)
+        hist = own
+    scan_numbers(hist, counts, n_bins, missing, missing_bin, facts, rules, (prefix, gains, order), f, out)
 
 
 @kernel
@@ -103,14 +119,20 @@ def scan_unit(data, nodes, node, side, unit, rules, constraints, work, buffers):
     """Best split of each feature of four columns at `node`, into row `side` of the found_ arrays."""
     last = min(unit * WIDTH + WIDTH, work.member_start.shape[0] - 1)
     simple = nodes.lower[node] == -np.inf and nodes.upper[node] == np.inf
+    hist, counts, facts = work.hist[nodes.slot[node]], work.counts[0, 0], facts_of(nodes, node, NO)
+    out = (work.found_gain[side], work.found_bin[side], work.found_missing[side], work.found_left[side])
     for m in range(work.member_start[unit * WIDTH], work.member_start[last]):
         f = work.member[m]
         if not work.allowed[side, f] or data.n_bins[f] + data.has_missing[f] < 2:
             work.found_gain[side, f] = -1.0
         elif simple and is_indicator(data, f) and constraints.monotone[f] == 0:
             scan_two_bins(nodes, node, side, f, rules, work)
+        elif simple and not data.categorical[f] and constraints.monotone[f] == 0:
+            missing = np.int64(data.has_missing[f])
+            shape = (data.n_bins[f], missing, data.missing_bin, np.int64(work.offset[f]), np.int64(work.usual[f]))
+            scan_free(hist[work.column[f]], counts, shape, facts, rules, buffers, f, out)
         else:
-            scan_feature(data, nodes, node, side, f, rules, constraints, work, work.counts[0, 0], NO, buffers)
+            scan_feature(data, nodes, node, side, f, rules, constraints, work, counts, NO, buffers)
 
 
 @kernel

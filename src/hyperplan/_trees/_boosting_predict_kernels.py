@@ -6,6 +6,8 @@ any order, the lowest one left is the row's leaf.  Nothing branches, and 32 rows
 masks are bytes (8 leaves each).  Walking is for few rows, and for trees with very many leaves.
 """
 
+import math
+
 import numpy as np
 
 from hyperplan._core.jit import kernel
@@ -15,12 +17,12 @@ BLOCK = 256  # rows that go through all trees together
 
 
 @kernel
-def bin_block(X, edges, limits, missing_bin, start, stop, bins):  # OUT: bins
-    # X: (n_samples, n_features), any order.  bins: (n_features, BLOCK) uint8
-    n_features = X.shape[1]
-    for f0 in range(0, n_features, WIDTH):
-        last = n_features - 1
-        f1, f2, f3 = min(f0 + 1, last), min(f0 + 2, last), min(f0 + 3, last)
+def bin_block(X, used, edges, limits, missing_bin, start, stop, bins):  # OUT: bins
+    # X: (n_samples, n_features), any order.  used: features to bin.  bins: (len(used), BLOCK) uint8
+    last = used.shape[0] - 1
+    for j0 in range(0, last + 1, WIDTH):
+        j1, j2, j3 = min(j0 + 1, last), min(j0 + 2, last), min(j0 + 3, last)
+        f0, f1, f2, f3 = used[j0], used[j1], used[j2], used[j3]
         e0, e1, e2, e3 = edges[f0], edges[f1], edges[f2], edges[f3]
         for i in range(start, stop):
             x0, x1 = np.float64(X[i, f0]), np.float64(X[i, f1])
@@ -33,20 +35,20 @@ def bin_block(X, edges, limits, missing_bin, start, stop, bins):  # OUT: bins
                 b2 += step * np.int64(e2[b2 + step - 1] < x2)
                 b3 += step * np.int64(e3[b3 + step - 1] < x3)
                 step >>= 1
-            bins[f0, i - start] = guarded(b0, x0, limits[f0], missing_bin)
-            bins[f1, i - start] = guarded(b1, x1, limits[f1], missing_bin)
-            bins[f2, i - start] = guarded(b2, x2, limits[f2], missing_bin)
-            bins[f3, i - start] = guarded(b3, x3, limits[f3], missing_bin)
+            bins[j0, i - start] = guarded(b0, x0, limits[f0], missing_bin)
+            bins[j1, i - start] = guarded(b1, x1, limits[f1], missing_bin)
+            bins[j2, i - start] = guarded(b2, x2, limits[f2], missing_bin)
+            bins[j3, i - start] = guarded(b3, x3, limits[f3], missing_bin)
 
 
 @kernel
-def unpack_block(words, n_features, start, stop, bins):  # OUT: bins
+def unpack_block(words, used, start, stop, bins):  # OUT: bins
     """Bins of rows start .. stop - 1 from words, as in `bin_block`."""
-    for f in range(n_features):
-        shift = np.uint32(8 * (f % WIDTH))
-        column = words[f // WIDTH]
+    for j in range(used.shape[0]):
+        shift = np.uint32(8 * (used[j] % WIDTH))
+        column = words[used[j] // WIDTH]
         for i in range(start, stop):
-            bins[f, i - start] = (column[i] >> shift) & np.uint32(255)
+            bins[j, i - start] = (column[i] >> shift) & np.uint32(255)
 
 
 @kernel
@@ -119,33 +121,73 @@ def predict_block(bins, n, masks, tables, planes, right, first_tree, last_tree, 
 @kernel
 def predict_rows(X, edges, limits, missing_bin, masks, tables, start, stop, n_trees, out):  # OUT: out
     # X: (n_samples, n_features), any order; out: (n_outputs, n_samples), rows start .. stop - 1 are predicted
-    bins = np.zeros((X.shape[1], BLOCK), np.uint8)
+    bins = np.zeros((masks.used.shape[0], BLOCK), np.uint8)
     planes, right = np.empty((32, BLOCK), np.uint8), np.empty(BLOCK, np.uint8)
     for low in range(start, stop, BLOCK):
         high = min(low + BLOCK, stop)
-        bin_block(X, edges, limits, missing_bin, low, high, bins)
+        bin_block(X, masks.used, edges, limits, missing_bin, low, high, bins)
         predict_block(bins, high - low, masks, tables, planes, right, 0, n_trees, out[:, low:high])
 
 
 @kernel
-def predict_words(words, n_features, masks, tables, start, stop, first_tree, last_tree, out):  # OUT: out
+def predict_words(words, masks, tables, start, stop, first_tree, last_tree, out):  # OUT: out
     """`predict_rows` for rows that are binned already, for some of the trees."""
-    bins = np.zeros((n_features, BLOCK), np.uint8)
+    bins = np.zeros((masks.used.shape[0], BLOCK), np.uint8)
     planes, right = np.empty((32, BLOCK), np.uint8), np.empty(BLOCK, np.uint8)
     for low in range(start, stop, BLOCK):
         high = min(low + BLOCK, stop)
-        unpack_block(words, n_features, low, high, bins)
+        unpack_block(words, masks.used, low, high, bins)
         predict_block(bins, high - low, masks, tables, planes, right, first_tree, last_tree, out[:, low:high])
 
 
 @kernel
-def leaf_of(forest, tree, bins, missing_bin):
-    """Number of the node where a row with these bins (one per feature) ends."""
+def fill_leaf_ranges(root, left, right, first, end):  # OUT: first, end
+    """Leaves of each node, numbered from left to right within its tree; children come after their parent."""
+    for node in range(left.shape[0] - 1, -1, -1):  # numbers of leaves
+        end[node] = 1 if left[node] < 0 else end[left[node]] + end[right[node]]
+    for tree in range(root.shape[0]):
+        first[root[tree]] = 0
+    for node in range(left.shape[0]):
+        if left[node] >= 0:
+            first[left[node]] = first[node]
+            first[right[node]] = first[node] + end[left[node]]
+    for node in range(left.shape[0]):
+        end[node] += first[node]
+
+
+@kernel
+def is_chosen(forest, node, b):
+    """Whether a categorical test sends bin b left."""
+    return (forest.chosen[node, b >> 5] >> np.uint32(b & 31)) & np.uint32(1) != 0
+
+
+@kernel
+def leaf_of_values(forest, tree, X, i, edges, limits, missing_bin):
+    """Node where row i of X ends; only the values that are asked for are looked at."""
     node = forest.root[tree]
     while forest.left[node] >= 0:
-        b = np.int64(bins[forest.feature[node]])
+        f = forest.feature[node]
+        value = np.float64(X[i, f])
+        if forest.category[node]:  # edges of categories are at 0.5, 1.5, ...
+            found = value <= limits[f]
+            go_left = is_chosen(forest, node, np.int64(max(0.0, math.ceil(value - 0.5))) if found else missing_bin)
+        elif value <= limits[f]:
+            go_left = value <= edges[f, forest.bin[node]]
+        else:
+            go_left = forest.missing_left[node] != 0
+        node = forest.left[node] if go_left else forest.right[node]
+    return node
+
+
+@kernel
+def leaf_of_words(forest, tree, words, i, missing_bin):
+    """Node where row i of binned data ends."""
+    node = forest.root[tree]
+    while forest.left[node] >= 0:
+        f = forest.feature[node]
+        b = np.int64((words[f // WIDTH, i] >> np.uint32(8 * (f % WIDTH))) & np.uint32(255))
         if forest.category[node]:
-            go_left = (forest.chosen[node, b >> 5] >> np.uint32(b & 31)) & np.uint32(1) != 0
+            go_left = is_chosen(forest, node, b)
         else:
             go_left = b <= forest.bin[node] or (b == missing_bin and forest.missing_left[node] != 0)
         node = forest.left[node] if go_left else forest.right[node]
@@ -155,20 +197,16 @@ def leaf_of(forest, tree, bins, missing_bin):
 @kernel
 def walk_rows(X, edges, limits, missing_bin, forest, start, stop, n_trees, out):  # OUT: out
     """`predict_rows` by walking every tree."""
-    bins = np.zeros((X.shape[1], 1), np.uint8)
     for i in range(start, stop):
-        bin_block(X, edges, limits, missing_bin, i, i + 1, bins)
         for t in range(n_trees):
-            out[forest.output[t], i] += forest.value[leaf_of(forest, t, bins[:, 0], missing_bin)]
+            leaf = leaf_of_values(forest, t, X, i, edges, limits, np.int64(missing_bin))
+            out[forest.output[t], i] += forest.value[leaf]
 
 
 @kernel
-def walk_words(words, n_features, missing_bin, forest, rows, first_tree, last_tree, out):  # OUT: out
+def walk_words(words, missing_bin, forest, rows, first_tree, last_tree, out):  # OUT: out
     """Add trees first_tree .. last_tree - 1 at binned `rows` by walking."""
-    bins = np.zeros(n_features, np.uint8)
     for j in range(rows.shape[0]):
         i = rows[j]
-        for f in range(n_features):
-            bins[f] = (words[f // WIDTH, i] >> np.uint32(8 * (f % WIDTH))) & np.uint32(255)
         for t in range(first_tree, last_tree):
-            out[forest.output[t], i] += forest.value[leaf_of(forest, t, bins, missing_bin)]
+            out[forest.output[t], i] += forest.value[leaf_of_words(forest, t, words, i, missing_bin)]

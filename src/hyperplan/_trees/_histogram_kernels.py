@@ -167,11 +167,11 @@ def fill_prefix(hist, counts, counted, n, used, prefix):  # OUT: used, prefix
 
 
 @kernel
-def scan_numbers(hist, counts, n_bins, has_missing, missing_bin, node, rules, work, out):  # OUT: work, out
+def scan_numbers(hist, counts, n_bins, has_missing, missing_bin, node, rules, work, f, out):  # OUT: work, out
     """Best split of one numerical feature without constraints.
 
     node: (packed, n_rows, counted, lower, upper); counts are used when `counted`.  work: (prefix, gains, used).
-    out: (gain, bin, missing_left, left), one entry each.
+    out: (gain, bin, missing_left, left) of all features, of which entry f is written.
     """
     total, n_rows, counted = node[0], node[1], node[2]
     prefix, gains, used = work
@@ -186,7 +186,7 @@ def scan_numbers(hist, counts, n_bins, has_missing, missing_bin, node, rules, wo
     for j in range(n):
         if gains[j] > best:
             best, best_at = gains[j], j
-    left_out[0] = prefix[best_at] if best_at >= 0 else 0
+    left_out[f] = prefix[best_at] if best_at >= 0 else 0
     if has_missing and hist[missing_bin] != 0:
         n -= np.int64(n > 0 and used[n - 1] == n_bins - 1)  # all rows would go left
         for j in range(n):
@@ -197,21 +197,21 @@ def scan_numbers(hist, counts, n_bins, has_missing, missing_bin, node, rules, wo
         for j in range(n - 1, -1, -1):
             if gains[j] > best:
                 best, best_at, best_missing = gains[j], j, 1
-                left_out[0] = prefix[j]
-    gain_out[0] = best - parent if best_at >= 0 else -1.0
-    bin_out[0], missing_out[0] = used[best_at] if best_at >= 0 else -1, best_missing
+                left_out[f] = prefix[j]
+    gain_out[f] = best - parent if best_at >= 0 else -1.0
+    bin_out[f], missing_out[f] = used[best_at] if best_at >= 0 else -1, best_missing
     if best_missing:  # this scan comes from the right: of equal splits, through empty bins, the last one wins
-        bin_out[0] = used[best_at + 1] - 1
+        bin_out[f] = used[best_at + 1] - 1
 
 
 @kernel
-def scan_bounded(hist, counts, n_bins, has_missing, missing_bin, node, rules, monotone, out):  # OUT: out
+def scan_bounded(hist, counts, n_bins, has_missing, missing_bin, node, rules, monotone, f, out):  # OUT: out
     """`scan_numbers` when values are bounded or must be monotone."""
     total, n_rows, counted, lower, upper = node
     gain_out, bin_out, missing_out, left_out = out
     parent = node_value(total, rules, lower, upper) * np.float64(total >> 32)
     best = rules.min_gain
-    gain_out[0], bin_out[0], missing_out[0], left_out[0] = -1.0, -1, 0, 0
+    gain_out[f], bin_out[f], missing_out[f], left_out[f] = -1.0, -1, 0, 0
     for missing_left in range(1 + has_missing):
         left = hist[missing_bin] if missing_left else np.int64(0)
         n_left = np.int64(counts[missing_bin]) if missing_left and counted else np.int64(0)
@@ -227,7 +227,7 @@ def scan_bounded(hist, counts, n_bins, has_missing, missing_bin, node, rules, mo
             gain = bounded_gain(left, right, parent, rules, monotone, lower, upper)
             if gain > best:
                 best = gain
-                gain_out[0], bin_out[0], missing_out[0], left_out[0] = gain, b, missing_left, left
+                gain_out[f], bin_out[f], missing_out[f], left_out[f] = gain, b, missing_left, left
 
 
 @kernel
@@ -257,7 +257,7 @@ def sort_categories(hist, n_bins, has_missing, missing_bin, node, rules, keys, o
 
 
 @kernel
-def scan_categories(hist, counts, n_bins, has_missing, missing_bin, node, rules, monotone, work, out, chosen):
+def scan_categories(hist, counts, n_bins, has_missing, missing_bin, node, rules, monotone, work, f, out, chosen):
     # OUT: work, out, chosen
     """Best set of categories to send left, among prefixes and suffixes of their order by mean gradient.
 
@@ -266,7 +266,7 @@ def scan_categories(hist, counts, n_bins, has_missing, missing_bin, node, rules,
     total, n_rows, counted, lower, upper = node
     gain_out, bin_out, missing_out, left_out = out
     keys, order = work
-    gain_out[0], bin_out[0], missing_out[0], left_out[0] = -1.0, -1, 0, 0
+    gain_out[f], bin_out[f], missing_out[f], left_out[f] = -1.0, -1, 0, 0
     used = sort_categories(hist, n_bins, has_missing, missing_bin, node, rules, keys, order)
     if used < 2:
         return
@@ -287,10 +287,10 @@ def scan_categories(hist, counts, n_bins, has_missing, missing_bin, node, rules,
             gain = bounded_gain(left, right, parent, rules, monotone, lower, upper)
             if gain > best:
                 best, best_length, best_from_end = gain, i + 1, from_end
-                gain_out[0], bin_out[0], left_out[0] = gain, 0, left
+                gain_out[f], bin_out[f], left_out[f] = gain, 0, left
     chosen[:] = 0
     for i in range(best_length):
         b = order[used - 1 - i] if best_from_end else order[i]
         chosen[b >> 5] |= np.uint32(1) << np.uint32(b & 31)
         if b == missing_bin:
-            missing_out[0] = 1
+            missing_out[f] = 1

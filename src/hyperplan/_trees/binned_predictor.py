@@ -1,7 +1,7 @@
 """Trees grown on bins, joined into flat arrays that predict.
 
 `Forest` is the plain form (walk from the root), `LeafMasks` the form for bulk prediction, see
-`_boosting_predict_kernels`.  Both take raw values, which are binned first: a test on bins is the test on values.
+`_boosting_predict_kernels`.  Both take raw values: a test on bins is the test on values.
 """
 
 from typing import NamedTuple
@@ -39,10 +39,11 @@ class Forest(NamedTuple):
 class LeafMasks(NamedTuple):
     """Trees as tests that clear leaves: node j of tree t is in node_start[t] .. node_start[t + 1] - 1."""
 
+    used: np.ndarray  # int64: features with a test, ascending: no other needs to be binned
     n_planes: np.ndarray
     output: np.ndarray
     node_start: np.ndarray
-    feature: np.ndarray
+    feature: np.ndarray  # int64: position in `used`
     first: np.ndarray  # uint8: bins first .. first + span - 1 go right
     span: np.ndarray  # uint8
     category: np.ndarray  # int32: row of `chosen`, -1 for numbers
@@ -79,71 +80,55 @@ def join_trees(trees, outputs, categorical) -> Forest:
     )
 
 
-def leaf_masks(trees, outputs, bin_map) -> LeafMasks | None:
-    """`LeafMasks` of a list of `Tree`; None if a tree has too many leaves."""
-    if max((tree.n_leaves for tree in trees), default=0) > MAX_MASK_LEAVES:
+def leaf_masks(forest, n_leaves, bin_map) -> LeafMasks | None:
+    """`LeafMasks` of a `Forest` whose trees have `n_leaves` leaves; None if a tree has too many."""
+    if n_leaves.max(initial=0) > MAX_MASK_LEAVES:
         return None
-    feature, first, span, category, chosen, mask_count, plane, keep = [], [], [], [], [], [], [], []
-    value, value_start, node_start, n_planes = [], [], [0], []
-    for tree in trees:
-        order, low, high = _leaf_ranges(tree)
-        value_start.append(len(value))
-        value.extend(tree.value[order])
-        value.extend([0.0] * (-len(value) % 8 + 8))
-        n_planes.append(-(-len(order) // 8))
-        for node in np.flatnonzero(tree.left >= 0):
-            a, b = low[tree.left[node]], high[tree.left[node]]
-            touched = range(a // 8, (b - 1) // 8 + 1)
-            for p in touched:
-                bits = sum(1 << j for j in range(8) if a <= 8 * p + j < b)
-                plane.append(p)
-                keep.append(255 - bits)
-            mask_count.append(len(touched))
-            f, threshold = tree.feature[node], int(tree.bin[node])
-            feature.append(f)
-            if bin_map.categorical[f]:
-                category.append(len(chosen))
-                chosen.append(tree.chosen[node])
-                threshold = 0
-            else:
-                category.append(-1)
-            first.append(threshold + 1)
-            span.append(bin_map.missing_bin - threshold - int(tree.missing_left[node]))
-        node_start.append(len(feature))
-    as_int = {"dtype": np.int64}
+    first_leaf, end_leaf = _leaf_ranges(forest)
+    inner, leaf = np.flatnonzero(forest.left >= 0), np.flatnonzero(forest.left < 0)
+    tree = np.searchsorted(forest.root, np.arange(forest.left.shape[0]), side="right") - 1
+    # a test clears the leaves low .. high - 1 of its left side, which touch planes of 8 leaves
+    low, high = first_leaf[forest.left[inner]], end_leaf[forest.left[inner]]
+    n_masks = (high - 1) // 8 - low // 8 + 1
+    mask_start = _starts(n_masks)
+    owner = np.repeat(np.arange(inner.shape[0]), n_masks)
+    plane = low[owner] // 8 + np.arange(owner.shape[0]) - mask_start[owner]
+    cleared = (1 << np.minimum(high[owner] - 8 * plane, 8)) - (1 << np.maximum(low[owner] - 8 * plane, 0))
+    n_planes = -(-n_leaves // 8)
+    value_start = _starts(8 * (n_planes + 1))
+    value = np.zeros(value_start[-1])
+    value[value_start[tree[leaf]] + first_leaf[leaf]] = forest.value[leaf]
+    category = forest.category[inner] > 0
+    threshold = np.where(category, 0, forest.bin[inner])
+    used, feature = np.unique(forest.feature[inner], return_inverse=True)
     return LeafMasks(
-        n_planes=np.array(n_planes, **as_int),
-        output=np.asarray(outputs, dtype=np.int64),
-        node_start=np.array(node_start, **as_int),
-        feature=np.array(feature, **as_int),
-        first=np.array(first, dtype=np.uint8),
-        span=np.array(span, dtype=np.uint8),
-        category=np.array(category, dtype=np.int32),
-        chosen=np.array(chosen, dtype=np.uint32).reshape(-1, 8),
-        mask_start=np.concatenate(([0], np.cumsum(mask_count))).astype(np.int64),
-        plane=np.array(plane, **as_int),
-        keep=np.array(keep, dtype=np.uint8),
-        value_start=np.array(value_start, **as_int),
-        value=np.array(value),
+        used=used,
+        n_planes=n_planes,
+        output=forest.output,
+        node_start=_starts(n_leaves - 1),
+        feature=feature.astype(np.int64),
+        first=(threshold + 1).astype(np.uint8),
+        span=(bin_map.missing_bin - threshold - forest.missing_left[inner]).astype(np.uint8),
+        category=np.where(category, np.cumsum(category) - 1, -1).astype(np.int32),
+        chosen=forest.chosen[inner[category]],
+        mask_start=mask_start,
+        plane=plane,
+        keep=(255 - cleared).astype(np.uint8),
+        value_start=value_start[:-1],
+        value=value,
     )
 
 
-def _leaf_ranges(tree):
-    """Leaves from left to right, and for each node the range of its leaves in that order."""
-    n = tree.left.shape[0]
-    low, high, order = np.zeros(n, dtype=int), np.zeros(n, dtype=int), []
-    stack = [(0, False)]
-    while stack:
-        node, done = stack.pop()
-        if tree.left[node] < 0:
-            low[node] = len(order)
-            order.append(node)
-            high[node] = len(order)
-        elif done:
-            low[node], high[node] = low[tree.left[node]], high[tree.right[node]]
-        else:
-            stack += [(node, True), (tree.right[node], False), (tree.left[node], False)]
-    return np.array(order), low, high
+def _starts(counts):
+    """Where parts of these sizes begin, and at last where the last one ends."""
+    return np.concatenate(([0], np.cumsum(counts))).astype(np.int64)
+
+
+def _leaf_ranges(forest):
+    """For each node the range of its leaves, numbered from left to right within the tree."""
+    first, end = np.empty((2, forest.left.shape[0]), np.int64)
+    k.fill_leaf_ranges(forest.root, forest.left, forest.right, first, end)
+    return first, end
 
 
 class Predictor(NamedTuple):
@@ -158,7 +143,8 @@ class Predictor(NamedTuple):
 def make_predictor(trees, outputs, bin_map, n_outputs) -> Predictor:
     """`Predictor` of a list of trees (at least one)."""
     forest = join_trees(trees, outputs, bin_map.categorical)
-    return Predictor(bin_map, forest, leaf_masks(trees, outputs, bin_map), n_outputs)
+    n_leaves = np.array([tree.n_leaves for tree in trees], dtype=np.int64)
+    return Predictor(bin_map, forest, leaf_masks(forest, n_leaves, bin_map), n_outputs)
 
 
 def predict_raw(predictor: Predictor, X, baseline) -> np.ndarray:
@@ -186,16 +172,12 @@ def add_trees(predictor: Predictor, data, first_tree, last_tree, raw, rows=None)
     """Add some trees to `raw` (n_outputs, n_samples) for binned rows (all when `rows` is None)."""
     if rows is None and predictor.masks is not None:
         thread_map(
-            lambda s: k.predict_words(
-                data.words, data.n_features, predictor.masks, TABLES, s.start, s.stop, first_tree, last_tree, raw
-            ),
+            lambda s: k.predict_words(data.words, predictor.masks, TABLES, s.start, s.stop, first_tree, last_tree, raw),
             spans(data.n_samples, ROWS),
         )
         return
     rows = np.arange(data.n_samples) if rows is None else rows
     thread_map(
-        lambda s: k.walk_words(
-            data.words, data.n_features, data.missing_bin, predictor.forest, rows[s], first_tree, last_tree, raw
-        ),
+        lambda s: k.walk_words(data.words, data.missing_bin, predictor.forest, rows[s], first_tree, last_tree, raw),
         spans(rows.shape[0], ROWS),
     )

@@ -174,11 +174,12 @@ def _read_histogram(model) -> Reading:
     def rows(X):
         X = kernel_view(apply_columns(model, X, columns))
         d = X.shape[1]
+        every = np.arange(d)
         numbers = bins.categorical[:d] == 0
 
         def read(part):
             found = np.zeros((d, part.stop - part.start), dtype=np.uint8)
-            bin_block(X, bins.edges, bins.limits, bins.missing_bin, part.start, part.stop, found)
+            bin_block(X, every, bins.edges, bins.limits, bins.missing_bin, part.start, part.stop, found)
             values = found.T.astype(np.float32, order="C")
             values[(values == bins.missing_bin) & numbers] = np.nan
             values[:, by_code] = X[part][:, by_code]
