@@ -10,13 +10,18 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import SVC
 
+from hyperplan._base import is_classifier
 from hyperplan._texts import LANGUAGES
 from hyperplan.ensemble import RandomForestClassifier, RandomForestRegressor
 from hyperplan.evaluation import diagnose
 from hyperplan.evaluation._diagnose_columns import Columns
 from hyperplan.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
 from hyperplan.preprocessing import PolynomialFeatures, StandardScaler
+from hyperplan.testing import all_estimators, construct
 from hyperplan.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+CLASSES = dict(all_estimators(composite=True))
+LEARNERS = [name for kind in ("classifier", "regressor") for name, _ in all_estimators(kind, composite=True)]
 
 
 def line(n=300, p=6, noise=1.0, seed=0):
@@ -335,3 +340,26 @@ def test_shown_in_words():
 def test_bad_input(model, X, y, options, message):
     with pytest.raises(ValueError, match=message):
         diagnose(model, X, y, **options)
+
+
+OF_THEIR_CV = {"l1_ratios": (0.0,), "scoring": "neg_log_loss", "use_legacy_attributes": False}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_every_learner_can_be_diagnosed_and_every_trial_be_fitted(name):
+    """Advice that the estimator refuses would be no advice: each copy must have scores."""
+    model = construct(CLASSES[name], **OF_THEIR_CV if name == "LogisticRegressionCV" else {})
+    few = {key: 5 for key in ("n_estimators", "max_iter") if "Boost" in name and key in model.get_params()}
+    model.set_params(**few)
+    X, y = line(60, 3, 0.5)
+    if model.__sklearn_tags__().target_tags.positive_only:
+        y = np.exp(y)
+    if model.__sklearn_tags__().target_tags.single_output is False:
+        y = np.column_stack([y, -y])
+    elif is_classifier(model):
+        y = (y > 0).astype(int)
+    diagnosis = diagnose(model, X, y, cv=2, n_repeats=1)
+    found = diagnosis.measurements
+    assert set(found.labels) <= set(found.scores)
+    assert not {"leaking", "too_good"} & set(diagnosis.verdicts)
+    check_shown(diagnosis)

@@ -133,7 +133,7 @@ FAMILIES = (
         _pair("Bagging"),
         {
             "underfit": (_up("max_samples", 1.5, most=1.0), _up("max_features", 1.5, most=1.0)),
-            "overfit": (SMALLER_SAMPLES, _down("max_features", 1.5)),
+            "overfit": (SMALLER_SAMPLES, _down("max_features", 1.5, strongest=1)),
             "unstable": (_down("max_features", 1.5), SMALLER_SAMPLES, MORE_MODELS),
         },
         {"underfit": ("HistGradientBoosting*",), "unstable": ("ExtraTrees*",)},

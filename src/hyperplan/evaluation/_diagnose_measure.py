@@ -80,6 +80,7 @@ def measure(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # how fits ended is a check of its own
+        warnings.filterwarnings("ignore", "Using the fractional value max_samples")  # of a copy with smaller samples
         found = member_map(work, jobs, n_jobs, own=all(is_own(job.model) for job in jobs))
         alone = column_scores(columns, y, splits[: _first_round(splits)], scorer, classify=classify, n_jobs=n_jobs)
     scores = _by_name(jobs, found)
