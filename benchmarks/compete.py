@@ -2,7 +2,7 @@
 
     python benchmarks/compete.py --data FOLDER --time 60              every table
     python benchmarks/compete.py adult titanic --time 20              some tables
-    python benchmarks/compete.py diabetes wdbc --repeats 20 --only hyperplan --time 5     coverage of the intervals
+    python benchmarks/compete.py diabetes wdbc --repeats 20 --only hyperplan --time 10 --out FOLDER     coverage only
     python benchmarks/compete.py --table                              only rewrite the Markdown from the stored results
 
 The folder of the tables is --data or the variable HYPERPLAN_DATA.  Of each table 30 % of the rows are held out (classes
@@ -16,7 +16,9 @@ held-out score has noise of its own, so that "agrees" also adds the standard err
 """
 
 import argparse
+import contextlib
 import datetime
+import importlib.metadata
 import importlib.util
 import json
 import os
@@ -130,7 +132,7 @@ def measure(name: str, seed: int, options, contenders) -> dict:
     job = {"table": name, "seed": seed, "data": options.data, "time": options.time}
     ours = ask({**job, "contender": OURS})
     if "error" in ours:
-        return {"table": name, "seed": seed, "error": ours["error"]}
+        return {"table": name, "seed": seed, "time": options.time, "error": ours["error"]}
     frame, target = read(name, options.data)
     _, held = parts(frame, target, seed)
     job |= {"is_class": bool(ours["classes"]), "metric": ours["metric"]}
@@ -205,10 +207,19 @@ def store(folder: pathlib.Path, row: dict | None) -> dict:
         order = list(TABLES)
         rows = sorted([*rows, row], key=lambda row: (order.index(row["table"]), row["seed"], row.get("time", 0)))
         today = datetime.date.today().isoformat()
-        results = {"machine": report.machine(), "date": today, "held_out": HELD_OUT, "rows": rows}
+        results = {"machine": report.machine(), "rivals": versions(), "date": today, "held_out": HELD_OUT, "rows": rows}
         replace(path, json.dumps(results, indent=1) + "\n")
     replace(path.with_suffix(".md"), markdown(results))
     return results
+
+
+def versions() -> dict:
+    """Versions of the rivals' packages that are installed."""
+    found = {}
+    for package in ("lightgbm", "scikit-learn", "flaml"):
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[package] = importlib.metadata.version(package)
+    return found
 
 
 def replace(path: pathlib.Path, text: str) -> None:
@@ -230,7 +241,8 @@ def markdown(results: dict) -> str:
 
 
 def _explanation(results):
-    machine = f"{results.get('machine', {}).get('cpu', '')}, {results.get('date', '')}."
+    rivals = ", ".join(f"{name} {version}" for name, version in results.get("rivals", {}).items())
+    machine = f"{results.get('machine', {}).get('cpu', '')}, {results.get('date', '')}; {rivals}."
     return [
         f'{machine}  {HELD_OUT:.0%} of the rows held out.  "Difference" is the score of the chosen model minus that of',
         "the best rival (bold) on the held-out rows, positive when ours is better, with the 95 % interval of a paired",
