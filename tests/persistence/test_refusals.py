@@ -31,7 +31,7 @@ def path(tmp_path):
     return file
 
 
-def refused(path, match, **options):
+def check_refused(path, match, **options):
     with pytest.raises(ModelFileError, match=match):
         hyperplan.load(path, **options)
 
@@ -42,7 +42,7 @@ def refused(path, match, **options):
 @pytest.mark.parametrize("content", [b"", b"hello", b"PK\x05\x06" + bytes(18), pickle.dumps(Ridge()), bytes(1000)])
 def test_other_files(content, tmp_path):
     (tmp_path / "other").write_bytes(content)
-    refused(tmp_path / "other", "not a (complete )?model")
+    check_refused(tmp_path / "other", "not a (complete )?model")
     with pytest.raises(ModelFileError):
         describe(tmp_path / "other")
 
@@ -64,13 +64,13 @@ def test_a_pickle_inside_is_not_opened(path, tmp_path):
         members = {**members_of(path), name: data}
         sign(members)
         write_members(path, members)
-        refused(path, "file|contents")
+        check_refused(path, "file|contents")
     np_file = tmp_path / "trap.npy"
     np.save(np_file, np.array([Trap()], dtype=object), allow_pickle=True)
     members = {**members_of(path), "arrays/0.npy": np_file.read_bytes()}
     sign(members)
     write_members(path, members)
-    refused(path, "file|contents")
+    check_refused(path, "file|contents")
     assert not flag.exists()
 
 
@@ -82,23 +82,23 @@ def test_a_pickle_inside_is_not_opened(path, tmp_path):
 )
 def test_strange_member_names(name, path):
     write_members(path, {**members_of(path), name: b""})
-    refused(path, "member called")
+    check_refused(path, "member called")
 
 
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_two_members_of_one_name(path):
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr("model.json", b"{}")
-    refused(path, "two members")
+    check_refused(path, "two members")
 
 
 def test_missing_and_additional_members(path):
     members = members_of(path)
     for name in members:
         write_members(path, {key: data for key, data in members.items() if key != name})
-        refused(path, "no manifest.json|not those that its manifest lists")
+        check_refused(path, "no manifest.json|not those that its manifest lists")
     write_members(path, {**members, "arrays/7.npy": b""})
-    refused(path, "not those that its manifest lists")
+    check_refused(path, "not those that its manifest lists")
 
 
 def test_changed_numbers_are_found(path):
@@ -106,7 +106,7 @@ def test_changed_numbers_are_found(path):
     data = bytearray(members["arrays/0.npy"])
     data[-1] ^= 1
     write_members(path, {**members, "arrays/0.npy": bytes(data)})
-    refused(path, r"changed after it was written: the checksum of arrays/0.npy")
+    check_refused(path, r"changed after it was written: the checksum of arrays/0.npy")
 
 
 @pytest.mark.parametrize(
@@ -126,13 +126,13 @@ def test_manifests(change, match, path):
     members = members_of(path)
     manifest = {**json.loads(members["manifest.json"]), **change}
     write_members(path, {**members, "manifest.json": json.dumps(manifest).encode()})
-    refused(path, match)
+    check_refused(path, match)
 
 
 @pytest.mark.parametrize("manifest", [b"", b"[]", b"[" * 100_000, b"{", b'{"version": NaN}', b"\xff\xfe", b"1" * 5000])
 def test_manifests_that_are_no_json(manifest, path):
     write_members(path, {**members_of(path), "manifest.json": manifest})
-    refused(path, "damaged|not a model")
+    check_refused(path, "damaged|not a model")
 
 
 def test_bombs_are_not_unpacked(path):
@@ -141,7 +141,7 @@ def test_bombs_are_not_unpacked(path):
     sign(members)
     write_members(path, members)
     assert path.stat().st_size < 2**18
-    refused(path, r"unpacks to 100.0 MiB, more than the 1.0 MiB allowed", max_bytes=2**20)
+    check_refused(path, r"unpacks to 100.0 MiB, more than the 1.0 MiB allowed", max_bytes=2**20)
 
 
 def test_announced_size_counts_not_the_stated_one(path):
@@ -153,12 +153,12 @@ def test_announced_size_counts_not_the_stated_one(path):
     assert int.from_bytes(content[place : place + 4], "little") == info.file_size
     content[place : place + 4] = (10).to_bytes(4, "little")
     path.write_bytes(content)
-    refused(path, "does not have the size")
+    check_refused(path, "does not have the size")
 
 
 def test_memory_budget(path, monkeypatch):
     monkeypatch.setenv("HYPERPLAN_MEMORY_BUDGET", "100")
-    refused(path, "more than the 80 B allowed")
+    check_refused(path, "more than the 80 B allowed")
 
 
 def test_another_scikit_learn_is_named_in_a_warning(path):
@@ -177,7 +177,7 @@ def test_what_an_earlier_version_wrote_and_no_longer_fits(path):
     manifest = json.loads(members["manifest.json"])
     manifest["versions"]["hyperplan"] = "0.0.9"
     write_members(path, {**members, "manifest.json": json.dumps(manifest).encode()})
-    refused(path, r"Gone.*written by hyperplan 0\.0\.9: load it there")
+    check_refused(path, r"Gone.*written by hyperplan 0\.0\.9: load it there")
 
 
 # --- the document
@@ -204,12 +204,12 @@ def test_what_an_earlier_version_wrote_and_no_longer_fits(path):
     ],
 )
 def test_classes_that_may_not_be_loaded(name, path):
-    refused(forge(path, lambda document: document["classes"][0].__setitem__(0, name)), "may not be loaded")
+    check_refused(forge(path, lambda document: document["classes"][0].__setitem__(0, name)), "may not be loaded")
 
 
 @pytest.mark.parametrize("name", ["os.system", "numpy.load", "builtins.exec", "sklearn.feature_selection.os"])
 def test_functions_that_may_not_be_loaded(name, path):
-    refused(forge(path, lambda document: document["objects"].append(["function", name])), "may not be loaded")
+    check_refused(forge(path, lambda document: document["objects"].append(["function", name])), "may not be loaded")
 
 
 def test_attributes_cannot_replace_methods(path):
@@ -219,7 +219,7 @@ def test_attributes_cannot_replace_methods(path):
             next(content for kind, content in document["objects"] if kind == "object")[1][name] = 1
 
         if hasattr(Ridge, name) or name.startswith("__"):
-            refused(forge(path, edit), "has no attribute")
+            check_refused(forge(path, edit), "has no attribute")
 
 
 @pytest.mark.parametrize(
@@ -270,7 +270,7 @@ def test_objects_that_do_not_fit(node, match, path):
         own = len(document["objects"])
         document["objects"].append(json.loads(json.dumps(node).replace('"own"', str(own))))
 
-    refused(forge(path, edit), match)
+    check_refused(forge(path, edit), match)
 
 
 @pytest.mark.parametrize("part", ["root", "classes", "pools", "objects"])
@@ -302,7 +302,7 @@ def test_nested_shared_tuples_do_not_explode(path):
         objects.append(["dict", [[len(objects) - 1], 1]])
         document["root"] = [len(objects) - 1]
 
-    refused(forge(path, edit), "cannot be a key")
+    check_refused(forge(path, edit), "cannot be a key")
     assert describe(path)["class"] is None
 
 
@@ -312,7 +312,7 @@ def test_deep_nesting_is_refused(path):
         first = len(objects)
         objects += [["tuple", [[first + i + 1]]] for i in range(5000)] + [["tuple", []]]
 
-    refused(forge(path, edit), "nested too deeply")
+    check_refused(forge(path, edit), "nested too deeply")
     deep = []
     for _ in range(20_000):
         deep = [deep]
@@ -341,12 +341,16 @@ def forged_array(model, path, find, change):
 @pytest.mark.parametrize("side", ["children_left", "children_right"])
 def test_trees_whose_children_lead_elsewhere(change, side, path):
     tree = DecisionTreeRegressor(max_depth=3).fit(X, Y)
-    refused(forged_array(tree, path, lambda model: getattr(model.tree_, side), change), "do not form a tree")
+    check_refused(forged_array(tree, path, lambda model: getattr(model.tree_, side), change), "do not form a tree")
     forest = RandomForestRegressor(2, random_state=0).fit(X, Y)
-    refused(forged_array(forest, path, lambda model: getattr(model._trees[1][0], side), change), "do not form a tree")
+    check_refused(
+        forged_array(forest, path, lambda model: getattr(model._trees[1][0], side), change), "do not form a tree"
+    )
     boosted = HistGradientBoostingRegressor(max_iter=2).fit(X, Y)
     name = side.removeprefix("children_")
-    refused(forged_array(boosted, path, lambda m: getattr(m._model.trees[1][0], name), change), "do not form a tree")
+    check_refused(
+        forged_array(boosted, path, lambda m: getattr(m._model.trees[1][0], name), change), "do not form a tree"
+    )
 
 
 @pytest.mark.parametrize(
@@ -360,14 +364,18 @@ def test_trees_whose_children_lead_elsewhere(change, side, path):
     ids=lambda value: type(value).__name__,
 )
 def test_splits_by_columns_that_there_are_not(model, find, path):
-    refused(forged_array(model.fit(X, Y), path, find, lambda a: np.where(a >= 0, 3, a)), "column that there is not")
+    check_refused(
+        forged_array(model.fit(X, Y), path, find, lambda a: np.where(a >= 0, 3, a)), "column that there is not"
+    )
 
 
 def test_multiway_trees(path):
     model = MultiwayTreeClassifier().fit(X, Y > 1)
     find = lambda loaded: loaded.tree_.first_child  # noqa: E731
-    refused(forged_array(model, path, find, lambda a: np.where(a >= 0, a + 1, a)), "do not form a tree")
-    refused(forged_array(model, path, lambda loaded: loaded.tree_.feature, lambda a: a * 0 + 9), "column that there")
+    check_refused(forged_array(model, path, find, lambda a: np.where(a >= 0, a + 1, a)), "do not form a tree")
+    check_refused(
+        forged_array(model, path, lambda loaded: loaded.tree_.feature, lambda a: a * 0 + 9), "column that there"
+    )
 
 
 def test_scalers_need_a_number_per_column(path):
@@ -377,7 +385,7 @@ def test_scalers_need_a_number_per_column(path):
         state = next(content for kind, content in document["objects"] if kind == "object")[1]
         state["n_features_in_"] = 4
 
-    refused(forge(path, edit), "one number per column")
+    check_refused(forge(path, edit), "one number per column")
 
 
 def test_positions_of_random_generators(path):
@@ -389,7 +397,7 @@ def test_positions_of_random_generators(path):
                 if kind == "tuple" and content[:1] in (["pos"], ["buffer_pos"]):
                     content[1] = 100_000
 
-        refused(forge(path, edit), "position")
+        check_refused(forge(path, edit), "position")
 
 
 def test_sparse_matrices_with_indices_outside(path):
@@ -399,4 +407,4 @@ def test_sparse_matrices_with_indices_outside(path):
         matrix = sp.csr_matrix(np.eye(3))
         change(matrix)
         hyperplan.save(matrix, path)
-        refused(path, "do not fit together")
+        check_refused(path, "do not fit together")
