@@ -89,6 +89,15 @@ def test_an_unsteady_loss_of_less_than_its_standard_error_is_a_tie():
     assert found.chosen is simple and found.best is best and found.why == "simplest_tied"
 
 
+def test_an_unsteady_loser_does_not_pass_a_steadier_one():
+    problem = number_problem()
+    steady = entry(problem, "Steady", noisy(problem, 0.3, 1), 50, BASE - 0.02)
+    unsteady = entry(problem, "Unsteady", noisy(problem, 0.3, 2), 10, BASE + [-0.2, 0.1, -0.1, 0.1, -0.05])
+    best = entry(problem, "Best", noisy(problem, 0.3, 3), 90, BASE)
+    assert standings(problem, unsteady, best).chosen is unsteady
+    assert standings(problem, steady, unsteady, best).chosen is best
+
+
 def test_errors_are_ranked_the_other_way_round():
     problem = number_problem(metric="neg_root_mean_squared_error")
     bad, good = entry(problem, "Bad", noisy(problem, 0.6, 1), 10), entry(problem, "Good", noisy(problem, 0.2, 2), 50)

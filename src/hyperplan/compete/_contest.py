@@ -18,7 +18,7 @@ import numpy as np
 from hyperplan._base.candidate import Candidate
 from hyperplan.compete._crew import CRASHED, TIMED_OUT, Crew
 from hyperplan.compete._problem import Problem
-from hyperplan.compete._search import search_cost
+from hyperplan.compete._search import SMALL, search_cost
 from hyperplan.compete._trial import Outcome, Trial
 
 FEWEST_SPLITS = 2
@@ -27,6 +27,7 @@ LEVELS = (4, 9, 18, 36, 72)  # settings that a search may try
 PLAYING, CHEAP = 0.5, 0.05  # shares of the time after screening: for all entries with defaults; that nobody minds
 SLOWEST = 0.4  # share of the budget that one trial of the screening may take
 PATIENCE = 3.0  # times the predicted seconds after which a trial is ended
+SMALL_EFFORT = 2.0  # of a search on few rows, where models stop growing soon
 GRACE = 2.0  # seconds, for trials of milliseconds
 
 
@@ -132,8 +133,9 @@ class Contest:
         """What a trial will take, from what the one of the screening took."""
         if n_tries <= 1:
             return entry.seconds
-        fits = 1 + search_cost(len(self.problem.splits[0].train), n_tries)
-        return entry.seconds * entry.candidate.effort * fits
+        n_train = len(self.problem.splits[0].train)
+        effort = entry.candidate.effort if n_train > SMALL else min(entry.candidate.effort, SMALL_EFFORT)
+        return entry.seconds * effort * (1 + search_cost(n_train, n_tries))
 
     def _ranking(self) -> list[Entry]:
         """Best screening score first."""

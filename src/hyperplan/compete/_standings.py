@@ -3,7 +3,8 @@
 The chosen entry is tied with the best one twice over.  It is in group A: the paired test over splits, corrected for the
 number of entries, does not show a loss larger than the region of practical equivalence (`rope_of`: 0.005 in units of
 the metric, or of the target's standard deviation).  And its mean loss is at most one standard error of the paired
-differences: the test alone, on five splits, would let much worse models pass.
+differences: the test alone, on five splits, would let much worse models pass.  No entry with a better mean may have
+failed at this: otherwise a model would be chosen for being unsteady.
 """
 
 from typing import NamedTuple
@@ -70,12 +71,19 @@ def _by_splits(contest, problem, entries, scores) -> Standings:
         differences = {row.model: row for row in compare_models(scores, share, **options)}
     simplicity = {name: entries[name].candidate.simplicity for name in scores}
     choice = one_standard_error(scores, simplicity, share, paired=True, greater_is_better=greater)
-    tied = [name for name in choice.eligible if letters[name] == "A"]
-    best, chosen = entries[choice.best], entries[tied[0] if tied else choice.best]
+    tied = _from_the_top(scores, greater, [name for name in choice.eligible if letters[name] == "A"])
+    best, chosen = entries[choice.best], entries[min(tied, key=lambda name: simplicity[name])]
     why = "only" if len(scores) == 1 else "best" if chosen is best else "simplest_tied"
     rows = [_row(entries[name], intervals[name], letters[name], differences.get(name), best, chosen) for name in scores]
     score = _honest_score(problem, entries, best, chosen, intervals[chosen.candidate.name])
     return Standings(_ranked(rows, contest, greater), best, chosen, why, score)
+
+
+def _from_the_top(scores, greater: bool, eligible) -> list:
+    """The eligible from the best mean down to the first that is not: an unsteady loser does not pass a steadier one."""
+    order = sorted(scores, key=lambda name: -np.mean(scores[name]) if greater else np.mean(scores[name]))
+    stop = next((place for place, name in enumerate(order) if name not in eligible), len(order))
+    return order[: max(stop, 1)]
 
 
 def score_interval(problem: Problem, values):
