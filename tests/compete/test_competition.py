@@ -8,7 +8,7 @@ import pytest
 
 from hyperplan._texts import LANGUAGES
 from hyperplan.cli import main
-from hyperplan.compete import Settings, compete, read_settings, read_table
+from hyperplan.compete import Settings, compete, read_settings, read_table, table_hash
 from hyperplan.compete._predict import load_model, predict_table
 from hyperplan.compete._question import make_question
 from hyperplan.compete._receipt import splits_digest
@@ -133,6 +133,7 @@ def test_the_receipt_names_what_decides_the_numbers(result, files):
     receipt = json.loads((files / "out" / "receipt.json").read_text())
     assert receipt["schema"] == "hyperplan/receipt/1" and receipt["settings"]["seed"] == 0
     assert len(receipt["data_sha256"]) == len(receipt["splits_sha256"]) == 64
+    assert receipt["test_sha256"] == table_hash(result.question.test) != receipt["data_sha256"]
     assert receipt["versions"]["numpy"] == np.__version__ and receipt["budget"]["seconds"] == 60
     names = {trial["name"] for trial in receipt["trials"]}
     assert {"ConstantClassifier", "LogisticRegression"} <= names

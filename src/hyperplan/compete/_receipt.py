@@ -10,6 +10,7 @@ import numpy as np
 
 from hyperplan.compete._document import finite, machine, versions
 from hyperplan.compete._problem import Problem
+from hyperplan.compete._tables import table_hash
 
 SCHEMA = "hyperplan/receipt/1"
 
@@ -24,6 +25,7 @@ def make_receipt(competition, table: str | None) -> dict:
             "created": document["created"],
             "table": table,
             "data_sha256": document["receipt"]["data_sha256"],
+            "test_sha256": None if question.test is None else table_hash(question.test),
             "settings": {
                 "target": settings.target,
                 "task": problem.task,
