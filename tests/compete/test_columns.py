@@ -81,9 +81,9 @@ def test_kind_and_reason(name):
 def test_every_reason_has_its_words_and_every_word_a_reason():
     import inspect
 
-    from hyperplan.compete import _columns, _columns_task
+    from hyperplan.compete import _columns, _columns_task, _question
 
-    source = inspect.getsource(_columns) + inspect.getsource(_columns_task)
+    source = "".join(map(inspect.getsource, (_columns, _columns_task, _question)))
     for language in LANGUAGES:
         words = area_texts("columns", language)
         for table in ("why", "guess"):

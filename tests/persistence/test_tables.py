@@ -8,7 +8,7 @@ from persistence_common import difference, round_trip
 
 import hyperplan
 from hyperplan import compete
-from hyperplan.compete import TableModel, TablePipeline, TablePreparation, guess_columns
+from hyperplan.compete import TableBlend, TableModel, TablePipeline, TablePreparation, guess_columns
 from hyperplan.ensemble import HistGradientBoostingClassifier, VotingRegressor
 from hyperplan.linear_model import LogisticRegression, Ridge
 from hyperplan.persistence import describe
@@ -17,7 +17,7 @@ from hyperplan.tree import DecisionTreeClassifier
 pandas = pytest.importorskip("pandas")
 N = 90
 PLAIN = ("ConstantClassifier", "ConstantRegressor", "SelfTrainingClassifier")
-OF_TABLES = ("TablePreparation", "TablePipeline", "TableModel")
+OF_TABLES = ("TablePreparation", "TablePipeline", "TableBlend", "TableModel")
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +89,18 @@ def test_model_of_classes(mode, model, table, tmp_path):
     assert list(again.predict(table)) == list(whole.predict(table))
     about = describe(tmp_path / "thing.zip")
     assert about["class"] == "hyperplan.compete.TableModel"
+
+
+def test_mixture(table, tmp_path):
+    columns, y = guess_columns(table), codes(table)
+    members = [
+        TablePipeline(TablePreparation(columns, "linear"), LogisticRegression()),
+        TablePipeline(TablePreparation(columns, "trees"), DecisionTreeClassifier(max_depth=3)),
+    ]
+    whole = TableModel(TableBlend(members).fit(table, y), target="bought", classes=("no", "yes"))
+    again = round_trip(whole, tmp_path)
+    assert difference(whole, again) is None
+    assert again.predict_proba(table).tobytes() == whole.predict_proba(table).tobytes()
 
 
 def test_model_of_a_number(table, tmp_path):

@@ -70,6 +70,8 @@ def classification_report(
     <BLANKLINE>
     """
     targets = check_targets(y_true, y_pred, sample_weight)
+    if labels is not None and len(labels) == 0:
+        raise ValueError("'labels' should contain at least one label.")
     names = _names(targets, labels, target_names)
     shown = targets.labels if labels is None else np.asarray(labels)
     *values, support = scores_of(targets, shown, None, zero_division)

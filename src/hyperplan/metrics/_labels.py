@@ -44,7 +44,8 @@ def read_labels(y, name="y"):
         column = reader.get(values.dtype.kind, _read_objects)(values)
         if column is not None:
             return column
-    kind = type_of_target(y, input_name=name)
+    with np.errstate(invalid="ignore"):  # casting a NaN warns, and then it is refused with a sentence
+        kind = type_of_target(y, input_name=name)
     if kind not in SINGLE:
         return kind
     values = column_or_1d(y)
