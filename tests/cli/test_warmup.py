@@ -66,7 +66,7 @@ warnings.simplefilter("ignore")
 rng = np.random.default_rng(1)
 
 def sets(family):
-    shapes = [(25_000, 9), (500, 150)] if family in ("tree", "ensemble") else [(90_000, 25), (700, 2_600)]
+    shapes = [(90_000, 9), (500, 150)] if family in ("tree", "ensemble") else [(90_000, 25), (700, 2_600)]
     for n, d in shapes:
         X = rng.normal(size=(n, d))
         score = X[:, :4].sum(axis=1) + rng.normal(size=n)

@@ -172,7 +172,7 @@ class Grower:
             max_leaves=o.max_leaves,
             max_depth=o.max_depth,
             order=self.order,
-            min_hessian=min_hessian,
+            min_hessian=float(min_hessian),  # an integer of another type would compile every kernel again
             l2=o.l2 * h_scale,
             min_gain=2.0 * o.leaf_cost * g_scale * g_scale / h_scale,
             category_support=CATEGORY_SUPPORT,

@@ -41,7 +41,7 @@ OPTION_NAMES = (
 )
 ENGINE_OPTIONS = ("solver", "loss", "penalty", "criterion", "l1_ratio")  # those that decide with the size what runs
 TALL, WIDE = (70_000, 32), (600, 2_100)  # sizes beyond which no other algorithm is chosen (tests/cli/test_warmup.py)
-TALL_TREES, WIDE_TREES = (64_000, 12), (600, 120)  # the same for trees, which decide earlier
+TALL_TREES, WIDE_TREES = (80_000, 12), (600, 120)  # the same for trees, which decide earlier and hold rows out
 SPARSE, SPARSE_ROW = (4_000, 2_500), 20  # the same for sparse data, and its values per row
 TREES = ("tree", "ensemble")
 FEW_MODELS = {"n_alphas": 5, "Cs": 2, "cv": 2, "max_nodes": 50, "n_features_to_select": 3, "max_iter": 5}
