@@ -61,7 +61,7 @@ def verdict(entry):
     rows = {name: row for name, row in entry["contenders"].items() if row["status"] == "ok"}
     everyone = list(rows.values())
     equal = {n for n, r in rows.items() if is_equal(r, everyone, entry["lower_is_better"], entry["slack"])}
-    peers = {name: total(row) for name, row in rows.items() if name != OURS and name in equal}
+    peers = {name: total(row) for name, row in rows.items() if not name.startswith(OURS) and name in equal}
     best = min(peers, key=peers.get) if peers else None
     ours = total(rows[OURS]) if OURS in equal else None
     plain = [
