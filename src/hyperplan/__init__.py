@@ -12,13 +12,22 @@ import importlib
 __version__ = "0.1.0"
 
 _FAMILIES = (
+    "calibration",
     "compete",
     "datasets",
+    "discriminant_analysis",
     "ensemble",
     "evaluation",
+    "kernel_approximation",
+    "kernel_ridge",
+    "kernels",
     "linear_model",
     "metrics",
+    "mixture",
     "model_selection",
+    "multiclass",
+    "naive_bayes",
+    "neighbors",
     "optimize",
     "persistence",
     "preprocessing",

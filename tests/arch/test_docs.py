@@ -21,6 +21,13 @@ FAMILIES = (
     "model_selection",
     "evaluation",
     "compete",
+    "kernels",
+    "neighbors",
+    "naive_bayes",
+    "discriminant_analysis",
+    "mixture",
+    "multiclass",
+    "calibration",
 )
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]

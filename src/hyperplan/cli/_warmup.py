@@ -26,7 +26,10 @@ from hyperplan._core.parallel import cpu_count
 from hyperplan.cli._cache import STAMP_NAME, measure
 from hyperplan.cli._warmup_compete import candidate_names, warm_candidate
 
-FAMILIES = ("linear_model", "svm", "preprocessing", "optimize", "tree", "ensemble")
+FAMILIES = (
+    *("linear_model", "svm", "preprocessing", "optimize", "tree", "ensemble"),
+    *("kernels", "neighbors", "naive_bayes", "discriminant_analysis", "mixture", "multiclass", "calibration"),
+)
 OPTION_NAMES = (
     "solver",
     "algorithm",

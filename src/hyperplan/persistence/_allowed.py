@@ -21,6 +21,7 @@ NAME = re.compile(r"hyperplan(\.(?!__)[A-Za-z_]\w*)+", re.ASCII)
 HOMES = (
     *("_base", "_core", "_math", "_solvers", "_trees"),
     *("linear_model", "svm", "preprocessing", "optimize", "tree", "ensemble"),
+    *("kernels", "neighbors", "naive_bayes", "discriminant_analysis", "mixture", "multiclass", "calibration"),
     *("metrics", "model_selection", "evaluation", "compete"),
 )
 PLAIN = {  # classes of ours that are neither estimators nor records

@@ -8,7 +8,10 @@ from hyperplan._base.named_members import NamedMembers
 from hyperplan.linear_model import LogisticRegression, Ridge
 from hyperplan.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-FAMILIES = ("linear_model", "svm", "preprocessing", "optimize", "tree", "ensemble")
+FAMILIES = (
+    *("linear_model", "svm", "preprocessing", "optimize", "tree", "ensemble"),
+    *("kernels", "neighbors", "naive_bayes", "discriminant_analysis", "mixture", "multiclass", "calibration"),
+)
 TYPES = ("classifier", "regressor", "transformer", "cluster", "outlier_detector", "ranker")
 
 

@@ -1,0 +1,10 @@
+"""Gaussian classes with one or several covariances, and the projections that separate them."""
+
+from typing import TYPE_CHECKING
+
+from hyperplan._core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    pass
+
+__getattr__, __dir__, __all__ = lazy_names(__name__)

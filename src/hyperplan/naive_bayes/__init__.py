@@ -1,0 +1,10 @@
+"""Naive Bayes: columns that are independent given the class."""
+
+from typing import TYPE_CHECKING
+
+from hyperplan._core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    pass
+
+__getattr__, __dir__, __all__ = lazy_names(__name__)

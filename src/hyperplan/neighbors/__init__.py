@@ -1,0 +1,10 @@
+"""Methods that look at the nearest rows: neighbours, densities, local means, learnt metrics."""
+
+from typing import TYPE_CHECKING
+
+from hyperplan._core.lazy import lazy_names
+
+if TYPE_CHECKING:
+    pass
+
+__getattr__, __dir__, __all__ = lazy_names(__name__)
