@@ -32,6 +32,7 @@ def data(name, n=120, d=6, seed=0):
     X = rng.normal(size=(n, d))
     score = X @ np.linspace(1.0, -1.0, d) + 0.7 * rng.normal(size=n)
     model = build(name)
+    X = suited(model.__sklearn_tags__().input_tags, X)
     if is_classifier(model):
         return X, np.digitize(score, [0.0]).astype(np.intp)
     if model.__sklearn_tags__().estimator_type == "ranker":
@@ -39,6 +40,13 @@ def data(name, n=120, d=6, seed=0):
     target = np.exp(0.3 * score)
     tags = model.__sklearn_tags__().target_tags
     return X, target if tags.single_output or not is_regressor(model) else np.column_stack([target, target[::-1]])
+
+
+def suited(tags, X):
+    """Rows of the kind that an estimator asks for: categories as whole numbers, counts and the like without a sign."""
+    if not tags.positive_only:
+        return X
+    return (X > 0).astype(X.dtype) + (X > 1) if tags.categorical else np.abs(X)
 
 
 def fit(model, X, y, **options):

@@ -9,6 +9,8 @@ from sklearn import get_config
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    DensityMixin,
     MetaEstimatorMixin,
     MultiOutputMixin,
     OneToOneFeatureMixin,
