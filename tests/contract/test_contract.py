@@ -30,6 +30,7 @@ NOT_AS_COPIES = {
     "RidgeCV": "leaves one row out, and with copies the other copies stay",
     "RidgeClassifierCV": "leaves one row out, and with copies the other copies stay",
     "AdaBoostRegressor": DRAWN,
+    "CalibratedClassifierCV": "calibrates on folds, and repeating rows moves the folds",
     "BaggingClassifier": DRAWN,
     "BaggingRegressor": DRAWN,
     "HistGradientBoostingClassifier": COUNTED,
