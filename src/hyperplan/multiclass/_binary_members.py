@@ -39,7 +39,7 @@ class ConstantAnswer(BaseEstimator):
         return self
 
     def _remember(self, X, reset=False):
-        is_table = (X.ndim if hasattr(X, "ndim") else np.ndim(X)) == 2  # members may take rows of any kind
+        is_table = (X.ndim if hasattr(X, "ndim") else np.asarray(X).ndim) == 2  # members may take rows of any kind
         check_design(self, X, reset=reset, ensure_2d=is_table, allow_nd=True, accept_sparse=True, **RAW)
 
     def predict(self, X):
