@@ -1,7 +1,8 @@
 """Kernel values made of inner products and of sums of absolute differences, in place, in single and double precision.
 
-Rectangles come as one flat array, the position of their first entry and the distance between rows: so a rectangle inside
-a larger matrix is written without a copy, and the compiler still knows that neighbours in a row are neighbours in memory.
+Rectangles come as one flat array, the position of their first entry and the distance between rows: so a rectangle
+inside a larger matrix is written without a copy, and the compiler still knows that neighbours in a row are neighbours
+in memory.
 """
 
 import numpy as np

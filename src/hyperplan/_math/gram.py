@@ -1,7 +1,8 @@
 """Rectangles of kernel values ``k(a_i, b_j)`` between rows of tables, tile by tile, in threads.
 
-A `KernelSpec` names the kernel, `prepare` makes tables ready for it once, and `fill` writes any rectangle, into any part
-of a matrix: nobody needs more memory than the rectangle.  Single precision is close to the speed of the matrix product.
+A `KernelSpec` names the kernel, `prepare` makes tables ready for it once, and `fill` writes any rectangle, into any
+part of a matrix: nobody needs more memory than the rectangle.  Single precision is close to the speed of the matrix
+product.
 
 Kernels of a difference are computed from centred rows, which keeps the digits of ``|a|^2 + |b|^2 - 2 ab``; tables that
 meet in one rectangle must share the centre (``prepare(..., like=other)``), and `fill` refuses them otherwise.
@@ -28,8 +29,8 @@ LEAST = 1e-7  # values below are not worth a repair
 class KernelSpec(NamedTuple):
     """A kernel by name, with numbers for all parameters (those it does not have are ignored).
 
-    "linear" ``ab``, "poly" ``(gamma ab + coef0)^degree``, "sigmoid" ``tanh(gamma ab + coef0)``, "cosine" ``ab / |a| |b|``,
-    "rbf" ``exp(-gamma |a - b|^2)``, "laplacian" ``exp(-gamma sum |a - b|)``.
+    "linear" ``ab``, "poly" ``(gamma ab + coef0)^degree``, "sigmoid" ``tanh(gamma ab + coef0)``,
+    "cosine" ``ab / |a| |b|``, "rbf" ``exp(-gamma |a - b|^2)``, "laplacian" ``exp(-gamma sum |a - b|)``.
     """
 
     name: str
@@ -74,13 +75,14 @@ def prepare(spec: KernelSpec, X, dtype=np.float64, like: Rows | None = None) -> 
     """
     offset = None
     if spec.name in DIFFERENCES:
-        offset = X.mean(axis=0, dtype=np.float64) if like is None else like.offset
+        with np.errstate(over="ignore", invalid="ignore"):  # found below
+            offset = X.mean(axis=0, dtype=np.float64) if like is None else like.offset
     is_ready = offset is None and spec.name != "cosine" and X.dtype == dtype and X.flags.c_contiguous
     rows = kernel_view(X) if is_ready else np.empty(X.shape, dtype=dtype)
     squares = np.empty(X.shape[0], dtype=dtype)
 
     def run(part):
-        with np.errstate(over="ignore"):  # threads have settings of their own
+        with np.errstate(over="ignore", invalid="ignore"):  # threads have settings of their own
             if not is_ready:
                 rows[part] = _ready(spec.name, X[part], offset)
             squares[part] = np.einsum("ij,ij->i", rows[part], rows[part], dtype=np.float64)
@@ -111,14 +113,14 @@ def diagonal(spec: KernelSpec, a: Rows) -> np.ndarray:
     if spec.name in DIFFERENCES:
         return np.ones(len(a), dtype=a.rows.dtype)
     values = a.squares.copy()
-    return values if spec.name == "linear" else _finish_products(spec, values)
+    return values if spec.name == "linear" else finish_products(spec, values)
 
 
 def fill(spec: KernelSpec, a: Rows, b: Rows, out, n_jobs=None) -> None:
     """Write ``k(a_i, b_j)`` into `out`, whose entries lie side by side within each row.
 
-    The bits depend on the shapes, not on the number of threads; the values of one pair in rectangles of different shapes
-    agree to rounding.
+    The bits depend on the shapes, not on the number of threads; the values of one pair in rectangles of different
+    shapes agree to rounding.
 
     Examples
     --------
@@ -200,7 +202,7 @@ def _fill_tile(spec, a, rows, b, columns, out, flat, step):
     tile = out[rows, columns]
     np.matmul(left, right.T, out=tile)
     if spec.name != "rbf":
-        _finish_products(spec, tile)
+        finish_products(spec, tile)
         return
     squares = a.squares[rows], b.squares[columns]
     (k.gaussian_single if is_single else k.gaussian_double)(*squares, gamma, start, step, flat)
@@ -209,7 +211,7 @@ def _fill_tile(spec, a, rows, b, columns, out, flat, step):
         k.repair_gaussian(left, right, *squares, float(spec.gamma), trusted, LEAST, start, step, flat)
 
 
-def _finish_products(spec, tile):
+def finish_products(spec, tile):
     """Kernel values of inner products, in place."""
     if spec.name in ("poly", "sigmoid"):
         tile *= tile.dtype.type(spec.gamma)
