@@ -51,11 +51,13 @@ EXCUSED: dict[str, dict[str, str]] = {
 }
 NOTHING_TO_OPTIMISE = {
     "StandardScaler": "means and deviations are computed, nothing is optimised",
+    "Nystroem": "rows are drawn and the root of their kernel matrix is taken, nothing is optimised",
+    "RBFSampler": "directions are drawn at random, nothing is optimised",
     "PolynomialFeatures": "monomials are listed, nothing is optimised",
     "VotingClassifier": "answers are averaged; what is optimised stands in the members' certificates",
     "VotingRegressor": "answers are averaged; what is optimised stands in the members' certificates",
 }
-SEPARABLE = {"Perceptron"}  # promises something about separable rows only
+SEPARABLE = {"Perceptron", "KernelPerceptron"}  # promises something about separable rows only
 
 by_name = pytest.mark.parametrize("name", sorted(ESTIMATORS))
 

@@ -45,12 +45,13 @@ OPTION_NAMES = (
 ENGINE_OPTIONS = ("solver", "loss", "penalty", "criterion", "l1_ratio")  # those that decide with the size what runs
 TALL, WIDE = (70_000, 32), (600, 2_100)  # sizes beyond which no other algorithm is chosen (tests/cli/test_warmup.py)
 TALL_TREES, WIDE_TREES = (80_000, 12), (600, 120)  # the same for trees, which decide earlier and hold rows out
+TALL_KERNELS = (3_000, 32)  # the same for methods that need all pairs of rows
 SPARSE, SPARSE_ROW = (4_000, 2_500), 20  # the same for sparse data, and its values per row
 TREES = ("tree", "ensemble")
 FEW_MODELS = {"n_alphas": 5, "Cs": 2, "cv": 2, "max_nodes": 50, "n_features_to_select": 3, "max_iter": 5}
 FEW_TREES = {"n_estimators": 2, "max_iter": 3, "max_depth": 4}
 LARGE_SECONDS = 4.0  # an estimator's large fits with options stop then; those of the plain estimator are all done
-MANY_STEPS = ("HuberRegressor", "QuantileRegressor")  # whole large fits of these would take minutes
+MANY_STEPS = ("HuberRegressor", "QuantileRegressor", "KernelPerceptron")  # whole large fits of these would take minutes
 REJECTED = (ValueError, TypeError, AttributeError, ArithmeticError, MemoryError)  # a combination an estimator refuses
 
 
@@ -283,7 +284,8 @@ def _large_inputs(estimator, is_plain):
 
     rng = np.random.default_rng(0)
     family = estimator.__module__.split(".")[1]
-    shapes = {"preprocessing": (TALL,)}.get(family, (TALL_TREES, WIDE_TREES) if family in TREES else (TALL, WIDE))
+    own = {"preprocessing": (TALL,), "kernels": (TALL_KERNELS, WIDE)}
+    shapes = own.get(family, (TALL_TREES, WIDE_TREES) if family in TREES else (TALL, WIDE))
     others = []
     for shape in shapes:
         X = rng.normal(size=shape)
