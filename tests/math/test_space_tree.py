@@ -1,4 +1,4 @@
-"""Trees of boxes and balls against sorting all distances: the same rows, the same order, at awkward sizes and points."""
+"""Trees of boxes and balls against sorting all distances: same rows, same order, at awkward sizes and points."""
 
 import itertools
 

@@ -14,7 +14,7 @@ import math
 
 import numpy as np
 
-from hyperplan._core.jit import inner_kernel, kernel
+from hyperplan._core.jit import inner_kernel, kernel, view_kernel
 from hyperplan._math._distance_kernels import CHEBYSHEV, EUCLIDEAN, MANHATTAN, MINKOWSKI
 
 LEAF = 16  # points of a leaf, and queries of a group
@@ -65,9 +65,9 @@ def find_box(X, order, begin, end, bound):  # OUT: bound
     return axis
 
 
-@kernel
+@view_kernel
 def split_node(X, order, node, spans, axes, cuts, bounds, keys):  # OUT: order, spans, axes, cuts, bounds, keys
-    """Find the box of a node of several leaves, and cut it between two of them, near the median of the widest column."""
+    """Find the box of a node of several leaves, and cut it between two of them near the median of its widest column."""
     # X: (n, d) C order, float64; order: (n,) int32; keys: (n,) scratch; only the node's own part is touched
     first, stop = spans[node, 0], spans[node, 1]
     middle = (first + stop + 1) // 2
@@ -164,28 +164,17 @@ def add(total, gap, rule):
 @inner_kernel
 def measure(point, lanes, rule, near):  # OUT: near
     """near[j] = reduced distance between a point (d,) and column j of lanes (d, LEAF)."""
-    d = lanes.shape[0]
-    if rule.code <= EUCLIDEAN and d == 2:
-        x, y = point[0], point[1]
-        for j in range(LEAF):
-            a, b = lanes[0, j] - x, lanes[1, j] - y
-            near[j] = a * a + b * b
-        return
-    if rule.code <= EUCLIDEAN and d == 3:
-        x, y, z = point[0], point[1], point[2]
-        for j in range(LEAF):
-            a, b, c = lanes[0, j] - x, lanes[1, j] - y, lanes[2, j] - z
-            near[j] = a * a + b * b + c * c
-        return
-    for j in range(LEAF):
+    d, width = lanes.shape[0], near.shape[0]  # a width that the compiler knows would be unrolled, not vectorised
+    for j in range(width):
         near[j] = 0.0
     for k in range(d):
         x = point[k]
         if rule.code <= EUCLIDEAN:
-            for j in range(LEAF):
-                near[j] += (lanes[k, j] - x) * (lanes[k, j] - x)
+            for j in range(width):
+                gap = lanes[k, j] - x
+                near[j] += gap * gap
         else:
-            for j in range(LEAF):
+            for j in range(width):
                 near[j] = add(near[j], lanes[k, j] - x, rule)
 
 
@@ -204,6 +193,13 @@ def hull_gap(hull, bound, rule):
         for k in range(hull.shape[1]):
             total = add(total, hull[0, k] - bound[0, k], rule)
         return ball_gap(total, hull[1, 0] + bound[1, 0], rule)
+    if rule.code <= EUCLIDEAN:
+        for k in range(hull.shape[1]):
+            below, above = bound[0, k] - hull[1, k], hull[0, k] - bound[1, k]
+            gap = below if below > above else above
+            gap = gap if gap > 0.0 else 0.0
+            total += gap * gap
+        return total
     for k in range(hull.shape[1]):
         below, above = bound[0, k] - hull[1, k], hull[0, k] - bound[1, k]
         gap = below if below > above else above
@@ -230,25 +226,35 @@ def lane_gaps(group, bound, rule, gaps):  # OUT: gaps
     """What separates each query of the group from a node at least."""
     if rule.is_ball:
         measure(bound[0], group, rule, gaps)
-        for j in range(LEAF):
+        for j in range(group.shape[1]):
             gaps[j] = ball_gap(gaps[j], bound[1, 0], rule)
         return
-    for j in range(LEAF):
+    for j in range(group.shape[1]):
         gaps[j] = 0.0
     for k in range(group.shape[0]):
         low, high = bound[0, k], bound[1, k]
         if rule.code <= EUCLIDEAN:
-            for j in range(LEAF):
+            for j in range(group.shape[1]):
                 below, above = low - group[k, j], group[k, j] - high
                 gap = below if below > above else above
                 gap = gap if gap > 0.0 else 0.0
                 gaps[j] += gap * gap
         else:
-            for j in range(LEAF):
+            for j in range(group.shape[1]):
                 gaps[j] = add(gaps[j], max(low - group[k, j], group[k, j] - high, 0.0), rule)
     if rule.code == MINKOWSKI:
-        for j in range(LEAF):
+        for j in range(group.shape[1]):
             gaps[j] *= 1.0 - MARGIN
+
+
+@inner_kernel
+def any_near(group, bound, rule, limits, gaps):  # OUT: gaps
+    """Whether a node is within the limit of a query of the group."""
+    lane_gaps(group, bound, rule, gaps)
+    found = False
+    for j in range(group.shape[1]):
+        found |= gaps[j] <= limits[j]
+    return found
 
 
 @inner_kernel
@@ -310,13 +316,31 @@ def insert(values, places, value, place):  # OUT: values, places
 
 
 @inner_kernel
-def take_leaf(point, block, rows, rule, near, values, places):  # OUT: near, values, places
-    """Offer the points of a leaf (with the numbers `rows`) to the list of a query."""
-    measure(point, block, rule, near)
-    last = values.shape[0] - 1
-    for j in range(rows.shape[0]):
-        if near[j] <= values[last] and (near[j] < values[last] or rows[j] < places[last]):
-            insert(values, places, near[j], rows[j])
+def take_leaf(points, block, rows, rule, gaps, near, limits, values, places):  # OUT: near, limits, values, places
+    """Offer the points of a leaf (with numbers `rows`) to the queries that it is near; returns the largest limit."""
+    last, width, worst = values.shape[1] - 1, near.shape[0], 0.0
+    in_space, in_plane = rule.code <= EUCLIDEAN and block.shape[0] == 3, rule.code <= EUCLIDEAN and block.shape[0] == 2
+    xs, ys, zs = block[0], block[min(1, block.shape[0] - 1)], block[min(2, block.shape[0] - 1)]
+    for i in range(width):
+        if gaps[i] <= limits[i]:
+            if in_space:  # as in `measure`, which would have to be called: a third of the time
+                x, y, z = points[i, 0], points[i, 1], points[i, 2]
+                for j in range(width):
+                    a, b, c = xs[j] - x, ys[j] - y, zs[j] - z
+                    near[j] = a * a + b * b + c * c
+            elif in_plane:
+                x, y = points[i, 0], points[i, 1]
+                for j in range(width):
+                    a, b = xs[j] - x, ys[j] - y
+                    near[j] = a * a + b * b
+            else:
+                measure(points[i], block, rule, near)
+            for j in range(rows.shape[0]):
+                if near[j] <= limits[i] and (near[j] < limits[i] or rows[j] < places[i, last]):
+                    insert(values[i], places[i], near[j], rows[j])
+                    limits[i] = values[i, last]
+        worst = limits[i] if limits[i] > worst else worst
+    return worst
 
 
 @inner_kernel
@@ -331,28 +355,28 @@ def push_children(node, hull, bounds, rule, top, stack, reach):  # OUT: stack, r
     return top + 2
 
 
-@kernel
-def nearest(Q, chosen, homes, blocks, order, spans, bounds, rule, distances, found):  # OUT: distances, found
+@view_kernel
+def nearest(
+    Q, chosen, homes, blocks, order, spans, bounds, rule, room, lists, distances, found
+):  # OUT: distances, found
     """The rows nearest to the chosen queries, which should be sorted by `homes`; nearest first.
 
-    For each group the leaf it lives in is measured first: then the lists are short enough to leave most of the rest out.
+    For each group the leaf it lives in is measured first: then the lists are good enough to leave most of the rest out.
     """
     # Q: (m, d) C order, float64; chosen: some of range(m); blocks: (n_leaves, d, LEAF); distances, found: (m, k)
-    d, last, n = Q.shape[1], distances.shape[1] - 1, order.shape[0]
-    points, group, hull = np.empty((LEAF, d)), np.empty((d, LEAF)), np.empty((2, d))
-    gaps, near = np.empty(LEAF), np.empty(LEAF)
-    stack, reach = np.empty(DEPTH, np.int64), np.empty(DEPTH)
+    # lists: distances and rows of a group, (LEAF, k): queries stand far apart in memory, their lists should not
+    (values, places), k, n = lists, distances.shape[1], order.shape[0]
+    points, group, hull, gaps, near, limits, stack, reach = room
     for start in range(0, chosen.shape[0], LEAF):
         some = chosen[start : min(start + LEAF, chosen.shape[0])]
         load_group(Q, some, rule, points, group, hull)
-        home, worst = homes[some[0]], 0.0
+        home = homes[some[0]]
         rows = order[home * LEAF : min((home + 1) * LEAF, n)]
-        for i in range(some.shape[0]):
-            query = some[i]
-            for j in range(last + 1):
-                distances[query, j], found[query, j] = np.inf, n
-            take_leaf(points[i], blocks[home], rows, rule, near, distances[query], found[query])
-            worst = max(worst, distances[query, last])
+        for i in range(LEAF):
+            gaps[i], limits[i] = 0.0, np.inf if i < some.shape[0] else -1.0  # lanes without a query take nothing
+            for j in range(k):
+                values[i, j], places[i, j] = np.inf, n
+        worst = take_leaf(points, blocks[home], rows, rule, gaps, near, limits, values, places)
         stack[0], reach[0], top = 0, 0.0, 1
         while top > 0:
             top -= 1
@@ -362,37 +386,30 @@ def nearest(Q, chosen, homes, blocks, order, spans, bounds, rule, distances, fou
                 continue
             if spans[node, 1] - first > 1:
                 top = push_children(node, hull, bounds, rule, top, stack, reach)
-            elif first != home:
-                lane_gaps(group, bounds[node], rule, gaps)
-                rows, worst = order[first * LEAF : min((first + 1) * LEAF, n)], 0.0
-                for i in range(some.shape[0]):
-                    query = some[i]
-                    if gaps[i] <= distances[query, last]:
-                        take_leaf(points[i], blocks[first], rows, rule, near, distances[query], found[query])
-                    worst = max(worst, distances[query, last])
+            elif first != home and any_near(group, bounds[node], rule, limits, gaps):
+                rows = order[first * LEAF : min((first + 1) * LEAF, n)]
+                worst = take_leaf(points, blocks[first], rows, rule, gaps, near, limits, values, places)
         for i in range(some.shape[0]):
-            for j in range(last + 1):
-                distances[some[i], j] = to_distance(distances[some[i], j], rule)
+            for j in range(k):
+                distances[some[i], j], found[some[i], j] = to_distance(values[i, j], rule), places[i, j]
 
 
-@kernel
-def within(Q, chosen, limits, blocks, order, spans, bounds, rule, starts, counts, found, distances):
-    # OUT: counts, found, distances
-    """Count the rows within `limits` (reduced) of the chosen queries; list them too if `found` has room (is not empty).
+@view_kernel
+def within(Q, chosen, radii, blocks, order, spans, bounds, rule, room, starts, counts, lists):  # OUT: counts, lists
+    """Count the rows within `radii` (reduced) of the chosen queries; list them too unless `lists` is empty.
 
-    Row i of the list begins at starts[i]; its entries come in no particular order.
+    The list of query i begins at starts[i]; its entries come in no particular order.
     """
-    # as for `nearest`; limits, counts: (m,), counts zero; found, distances: (starts[-1],) or empty
-    d, n, only_count = Q.shape[1], order.shape[0], found.shape[0] == 0
-    points, group, hull = np.empty((LEAF, d)), np.empty((d, LEAF)), np.empty((2, d))
-    gaps, near = np.empty(LEAF), np.empty(LEAF)
-    stack = np.empty(DEPTH, np.int64)
+    # as for `nearest`; radii, counts: (m,), counts zero; lists: rows and distances, both (starts[-1],) or empty
+    n, only_count, (found, distances) = order.shape[0], lists[0].shape[0] == 0, lists
+    points, group, hull, gaps, near, limits, stack, _ = room
     for start in range(0, chosen.shape[0], LEAF):
         some = chosen[start : min(start + LEAF, chosen.shape[0])]
         load_group(Q, some, rule, points, group, hull)
-        least = most = limits[some[0]]
-        for i in range(some.shape[0]):
-            least, most = min(least, limits[some[i]]), max(most, limits[some[i]])
+        least = most = radii[some[0]]
+        for i in range(LEAF):
+            limits[i] = radii[some[i]] if i < some.shape[0] else -1.0
+            least, most = min(least, radii[some[min(i, some.shape[0] - 1)]]), max(most, limits[i])
         stack[0], top = 0, 1
         while top > 0:
             top -= 1
@@ -406,16 +423,15 @@ def within(Q, chosen, limits, blocks, order, spans, bounds, rule, starts, counts
             elif stop - first > 1:
                 stack[top], stack[top + 1] = 2 * node + 1, 2 * node + 2
                 top += 2
-            else:
-                lane_gaps(group, bounds[node], rule, gaps)
+            elif any_near(group, bounds[node], rule, limits, gaps):
                 rows = order[first * LEAF : min((first + 1) * LEAF, n)]
                 for i in range(some.shape[0]):
-                    query = some[i]
-                    if gaps[i] > limits[query]:
+                    if gaps[i] > limits[i]:
                         continue
+                    query = some[i]
                     measure(points[i], blocks[first], rule, near)
                     for j in range(rows.shape[0]):
-                        if near[j] <= limits[query]:
+                        if near[j] <= limits[i]:
                             if not only_count:
                                 place = starts[query] + counts[query]
                                 found[place], distances[place] = rows[j], to_distance(near[j], rule)

@@ -37,6 +37,24 @@ class Rule(NamedTuple):
     is_ball: bool
 
 
+class Room(NamedTuple):
+    """Where a search works; each task has its own."""
+
+    points: np.ndarray
+    group: np.ndarray
+    hull: np.ndarray
+    gaps: np.ndarray
+    near: np.ndarray
+    limits: np.ndarray
+    stack: np.ndarray
+    reach: np.ndarray
+
+
+def _make_room(d) -> Room:
+    lanes, stack = (np.empty(LEAF) for _ in range(3)), np.empty(k.DEPTH, np.int64)
+    return Room(np.empty((LEAF, d)), np.empty((d, LEAF)), np.empty((2, d)), *lanes, stack, np.empty(k.DEPTH))
+
+
 class SpaceTree(NamedTuple):
     """Points in a tree.
 
@@ -171,7 +189,8 @@ def nearest_rows(tree: SpaceTree, Q, n_neighbors, n_jobs=None):
 
     def run(part):
         where = tree.blocks, tree.order, tree.spans, tree.bounds
-        k.nearest(Q, chosen[part], homes, *where, tree.rule, distances, found)
+        lists = np.empty((LEAF, n_neighbors)), np.empty((LEAF, n_neighbors), np.int64)
+        k.nearest(Q, chosen[part], homes, *where, tree.rule, _make_room(Q.shape[1]), lists, distances, found)
 
     thread_map(run, cut(shape[0], QUERIES), n_jobs)
     return distances, found
@@ -210,11 +229,12 @@ def rows_within(tree: SpaceTree, Q, radius, by_distance=False, n_jobs=None) -> L
 
 
 def _run_within(tree, Q, radius, starts, counts, found, distances, n_jobs):
-    limits, (_, chosen) = reduced_radius(tree, radius, Q.shape[0]), homes_of(tree, Q, n_jobs)
+    radii, (_, chosen) = reduced_radius(tree, radius, Q.shape[0]), homes_of(tree, Q, n_jobs)
 
     def run(part):
         where = tree.blocks, tree.order, tree.spans, tree.bounds
-        k.within(Q, chosen[part], limits, *where, tree.rule, starts, counts, found, distances)
+        room = _make_room(Q.shape[1])
+        k.within(Q, chosen[part], radii, *where, tree.rule, room, starts, counts, (found, distances))
 
     thread_map(run, cut(Q.shape[0], QUERIES), n_jobs)
 
