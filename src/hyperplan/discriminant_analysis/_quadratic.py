@@ -296,7 +296,8 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         y_pred : ndarray of shape (n_samples,)
             Labels.
         """
-        return self.classes_.take(winners(self._scores(X)))
+        best = winners(self._scores(X))
+        return self.classes_.take(best)
 
     def predict_log_proba(self, X):
         """Logarithms of the probabilities of the classes.

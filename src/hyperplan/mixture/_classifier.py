@@ -220,7 +220,8 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         y_pred : ndarray of shape (n_samples,)
             Labels.
         """
-        return self.classes_.take(winners(self.predict_joint_log_proba(X)))
+        best = winners(self.predict_joint_log_proba(X))
+        return self.classes_.take(best)
 
     def predict_log_proba(self, X):
         """Logarithms of the probabilities of the classes.

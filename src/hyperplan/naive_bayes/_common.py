@@ -67,7 +67,8 @@ class NaiveBayesMixin(ClassifierMixin):
         y_pred : ndarray of shape (n_samples,)
             Labels; of equally probable classes the first in `classes_`.
         """
-        return self.classes_.take(winners(self._checked_joint(X)))
+        best = winners(self._checked_joint(X))
+        return self.classes_.take(best)
 
     def predict_log_proba(self, X):
         """Logarithms of the probabilities of the classes.
