@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from hyperplan._core.certificate import Certificate
 from hyperplan._math import brute, distances, space_tree
-from hyperplan._math._distance_kernels import EUCLIDEAN, SQUARED
+from hyperplan._math._distance_kernels import EUCLIDEAN, MANHATTAN, SQUARED, fill_tile
 from hyperplan._math.space_tree import Lists, SpaceTree
 from hyperplan.metrics._distance_source import BOOLEAN, Source, distance_source
 from hyperplan.neighbors._descent import Descent, build_graph, recall_certificate, squared_walk
@@ -242,6 +242,8 @@ def _source(index: Index, Q, squared=False) -> Source:
         return Source(functools.partial(_fill_by_function, metric, options, Q, X), Q.shape[0], X.shape[0])
     if is_metric_object(metric):
         return Source(functools.partial(_fill_by_object, metric, Q, X), Q.shape[0], X.shape[0])
+    if metric == "braycurtis":
+        return Source(functools.partial(_fill_braycurtis, Q, X), Q.shape[0], X.shape[0])
     if metric in BOOLEAN:
         Q, X = Q != 0, X != 0
     return distance_source(Q, metric, X, **options)
@@ -249,6 +251,14 @@ def _source(index: Index, Q, squared=False) -> Source:
 
 def _fill_learnt(learnt, A, B, rows, columns, tile):
     distances.fill(learnt, A, rows, B, columns, tile)
+
+
+def _fill_braycurtis(Q, X, rows, columns, tile):
+    """sum |x - y| / sum (|x| + |y|), as in scikit-learn; SciPy divides by sum |x + y|, which may vanish."""
+    a, b = np.asarray(Q[rows], dtype=np.float64), np.asarray(X[columns], dtype=np.float64)
+    fill_tile(np.ascontiguousarray(a), np.ascontiguousarray(b), MANHATTAN, 1.0, tile)
+    sizes = np.abs(a).sum(axis=1)[:, None] + np.abs(b).sum(axis=1)
+    np.divide(tile, sizes, out=tile, where=sizes > 0)
 
 
 def _fill_by_object(metric, Q, X, rows, columns, tile):
