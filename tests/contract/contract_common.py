@@ -64,6 +64,8 @@ def output(model, X):
                 warnings.simplefilter("ignore")
                 values = getattr(model, method)(X)
             return np.asarray(values.toarray() if sp.issparse(values) else values)
+    if hasattr(model, "kneighbors"):  # searches, and detectors of outliers among the rows of the fit
+        return model.kneighbors(X)[0]
     raise AssertionError(f"{model} answers nothing")
 
 

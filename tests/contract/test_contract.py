@@ -49,7 +49,17 @@ EXCUSED: dict[str, dict[str, str]] = {
     "RidgeClassifier": {"check_non_transformer_estimators_n_iter": DIRECT},
     "LogisticRegressionCV": {"check_sparsify_coefficients": "the check has too few rows per class for five folds"},
 }
+SEARCHED = "rows are kept and searched, nothing is optimised"
 NOTHING_TO_OPTIMISE = {
+    "KNeighborsClassifier": SEARCHED,
+    "KNeighborsRegressor": SEARCHED,
+    "KNeighborsTransformer": SEARCHED,
+    "LocalOutlierFactor": SEARCHED,
+    "NearestCentroid": "means or medians are computed, nothing is optimised",
+    "NearestNeighbors": SEARCHED,
+    "RadiusNeighborsClassifier": SEARCHED,
+    "RadiusNeighborsRegressor": SEARCHED,
+    "RadiusNeighborsTransformer": SEARCHED,
     "StandardScaler": "means and deviations are computed, nothing is optimised",
     "Nystroem": "rows are drawn and the root of their kernel matrix is taken, nothing is optimised",
     "RBFSampler": "directions are drawn at random, nothing is optimised",
