@@ -28,6 +28,9 @@ FAMILIES = (
     "mixture",
     "multiclass",
     "calibration",
+    "linalg",
+    "decomposition",
+    "random_projection",
 )
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]

@@ -30,13 +30,17 @@ SMALLER = {  # where such data would take minutes: rows and columns that still m
     "VotingRegressor": (30_000, 9),
 }
 BY_MEMBER = "one task per member, and there are two"
+BY_PRODUCT = "one matrix product; chunks of sparse ones are in reference/test_random_projection.py"
 SERIAL = {
     "BlendingClassifier": BY_MEMBER,
     "BlendingRegressor": BY_MEMBER,
+    "GaussianRandomProjection": BY_PRODUCT,
+    "KaneNelsonRandomProjection": BY_PRODUCT,
     "MultiwayTreeClassifier": "nodes are searched one after the other",
     "ObliqueTreeClassifier": "nodes are searched one after the other",
     "ObliqueTreeRegressor": "nodes are searched one after the other",
     "Perceptron": "steps depend on each other, and with two classes there is one problem only",
+    "SparseRandomProjection": BY_PRODUCT,
     "VotingClassifier": BY_MEMBER,
     "VotingRegressor": BY_MEMBER,
 }

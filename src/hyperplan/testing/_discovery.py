@@ -11,6 +11,7 @@ from hyperplan.tree import DecisionTreeClassifier, DecisionTreeRegressor
 FAMILIES = (
     *("linear_model", "svm", "preprocessing", "optimize", "tree", "ensemble"),
     *("kernels", "neighbors", "naive_bayes", "discriminant_analysis", "mixture", "multiclass", "calibration"),
+    *("decomposition", "random_projection"),
 )
 TYPES = ("classifier", "regressor", "transformer", "cluster", "outlier_detector", "ranker")
 
@@ -66,6 +67,8 @@ def _needs_one(cls):
 def construct(cls, **options):
     """An estimator with the given options; a composite one that needs members gets a linear model and a tree.
 
+    One whose number of components follows from the number of rows gets two: tables of tests are too small for it.
+
     >>> from hyperplan.ensemble import VotingClassifier
     >>> [name for name, _ in construct(VotingClassifier).estimators]
     ['linear', 'tree']
@@ -74,7 +77,10 @@ def construct(cls, **options):
         classify = issubclass(cls, ClassifierMixin)
         members = (LogisticRegression, DecisionTreeClassifier) if classify else (Ridge, DecisionTreeRegressor)
         options["estimators"] = [("linear", members[0]()), ("tree", members[1](max_depth=4, random_state=0))]
-    elif _needs_one(cls) and "estimator" not in options:
+    components = inspect.signature(cls.__init__).parameters.get("n_components")
+    if components is not None and components.default == "auto":
+        options.setdefault("n_components", 2)
+    if _needs_one(cls) and "estimator" not in options:
         options["estimator"] = LogisticRegression() if issubclass(cls, ClassifierMixin) else Ridge()
     return cls(**options)
 
