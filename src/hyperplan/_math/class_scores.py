@@ -10,9 +10,10 @@ from hyperplan._math._class_scores_kernels import (
     log_normalise,
     row_winners,
 )
-from hyperplan._math.moments import panel_rows, quiet_map
+from hyperplan._math.moments import quiet_map
 
 SCORED_ENTRIES = 1 << 18  # entries of X that one task scores
+SCORED_ROWS = 512  # rows of a task where every class multiplies them by a matrix
 TRIANGLE_BLOCK = 32  # columns of a triangular factor that are multiplied at once
 
 
@@ -81,7 +82,7 @@ def gaussian_full_scores(X, means, triangles, constant, n_jobs=None):
             triangle_norms(centred, triangle, norms)
             out[part, k] = constant[k] - 0.5 * norms
 
-    quiet_map(task, spans(n, panel_rows(d)), n_jobs)
+    quiet_map(task, spans(n, SCORED_ROWS), n_jobs)
     return out
 
 

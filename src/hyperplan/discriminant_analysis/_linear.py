@@ -4,6 +4,7 @@ Model: the rows of class k are Gaussian with mean ``mean_k`` and a covariance S 
 likelihood and Bayes' rule give linear scores; see `_linear_solvers` for the ways to them.
 """
 
+import contextlib
 import warnings
 
 import numpy as np
@@ -29,11 +30,13 @@ from hyperplan._base import (
     check_training,
     encode_labels,
 )
+from hyperplan._core.parallel import single_threaded_blas
 from hyperplan.discriminant_analysis._common import REFERENCE, check_covariance_options
 from hyperplan.discriminant_analysis._linear_solvers import SOLVERS
 
 ESTIMATOR = OneOf(Is(lambda v: hasattr(v, "fit"), "an object implementing 'fit'"), Null)
 SHRINKAGE = OneOf(Choice("auto"), Real(ge=0, le=1), Null)
+FEW_COLUMNS = 256  # up to here eigenvectors are found faster by one thread
 LEAST_BOUND = 1e-6  # what rounding may leave of the normal equations, relative
 
 
@@ -165,7 +168,8 @@ class LinearDiscriminantAnalysis(
         priors = self._checked_priors(labels)
         n_components = self._components(n_classes, X.shape[1])
         # 3. maths
-        rule = SOLVERS[self.solver](self, X, labels.codes, priors, n_components)
+        with single_threaded_blas() if X.shape[1] <= FEW_COLUMNS else contextlib.nullcontext():
+            rule = SOLVERS[self.solver](self, X, labels.codes, priors, n_components)
         # 4. attributes
         self.classes_ = labels.classes
         self._max_components = self._n_features_out = n_components

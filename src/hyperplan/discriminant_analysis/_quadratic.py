@@ -261,7 +261,8 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         X = check_design(self, X, accept_sparse=False, order="C", ensure_all_finite=False)
         with np.errstate(divide="ignore"):
             constant = np.log(self.priors_) - 0.5 * np.array([np.log(scaling).sum() for scaling in self.scalings_])
-        triangles = [upper_triangle(axes / np.sqrt(scaling)) for axes, scaling in zip(self.rotations_, self.scalings_)]
+        parts = zip(self.rotations_, self.scalings_)
+        triangles = quiet_map(lambda part: upper_triangle(part[0] / np.sqrt(part[1])), parts)
         scores = gaussian_full_scores(X, self.means_, triangles, constant)
         if not np.isfinite(scores).all():
             check_finite(self, X)
