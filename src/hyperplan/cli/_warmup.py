@@ -29,6 +29,7 @@ from hyperplan.cli._warmup_compete import candidate_names, warm_candidate
 FAMILIES = (
     *("linear_model", "svm", "preprocessing", "optimize", "tree", "ensemble"),
     *("kernels", "neighbors", "naive_bayes", "discriminant_analysis", "mixture", "multiclass", "calibration"),
+    *("decomposition", "random_projection"),
 )
 OPTION_NAMES = (
     "solver",
@@ -160,7 +161,7 @@ def warm_one(name: str) -> str:
         warnings.simplefilter("ignore")
         try:
             estimator = getattr(importlib.import_module(f"hyperplan.{family}"), class_name)
-            _use(estimator(), *next(_inputs(estimator)))
+            _use(_built(estimator), *next(_inputs(estimator)))
         except Exception as error:
             return f"{type(error).__name__}: {error}"
         spent = 0.0
@@ -189,9 +190,16 @@ def _limits(estimator, family, is_plain) -> dict:
 def _try(estimator, options, X, y, is_large=False) -> bool:
     """Use an estimator; whether it accepts the combination."""
     with contextlib.suppress(*REJECTED):
-        _use(estimator(**options), X, y, is_large)
+        _use(_built(estimator, **options), X, y, is_large)
         return True
     return False
+
+
+def _built(estimator, **options):
+    """An estimator that can be fitted on tiny data."""
+    from hyperplan.testing import construct
+
+    return construct(estimator, **options)
 
 
 def _accepted(estimator):
@@ -205,7 +213,7 @@ def _accepted(estimator):
 def _use(model, X, y, is_large=False):
     """Call everything that runs a kernel: fit, predict, transform; on tiny data also fit with weights, partial_fit."""
     model.fit(X, y)
-    for method in ("predict", "predict_proba", "decision_function", "transform"):
+    for method in ("predict", "predict_proba", "decision_function", "transform", "kneighbors", "radius_neighbors"):
         if hasattr(model, method):
             getattr(model, method)(X)
     if is_large:
@@ -277,14 +285,15 @@ def _targets(estimator, score):
 def _large_inputs(estimator, is_plain):
     """Training sets of many rows, of many columns, and sparse ones; the other layouts only for a plain estimator.
 
-    Trees make sparse data dense, and preprocessing looks at columns one by one: nothing of its own runs.
+    Trees make sparse data dense, preprocessing looks at columns one by one, neighbours of sparse rows come from products of
+    sparse matrices: nothing of its own runs.
     """
     import numpy as np
     import scipy.sparse as sp
 
     rng = np.random.default_rng(0)
     family = estimator.__module__.split(".")[1]
-    own = {"preprocessing": (TALL,), "kernels": (TALL_KERNELS, WIDE)}
+    own = {"preprocessing": (TALL,), "kernels": (TALL_KERNELS, WIDE), "neighbors": (TALL_KERNELS, WIDE)}
     shapes = own.get(family, (TALL_TREES, WIDE_TREES) if family in TREES else (TALL, WIDE))
     others = []
     for shape in shapes:
@@ -293,7 +302,7 @@ def _large_inputs(estimator, is_plain):
         yield X, first
         others += [(X, y) for y in more] + [(X.astype(np.float32), first)]
         others += [(np.asfortranarray(X), first)] if shape == shapes[0] else []
-    if family not in (*TREES, "preprocessing"):
+    if family not in (*TREES, "preprocessing", "neighbors"):
         n, d = SPARSE
         columns = rng.integers(d, size=n * SPARSE_ROW, dtype=np.int32)  # as SciPy numbers all but huge matrices
         starts = np.arange(0, columns.size + 1, SPARSE_ROW, dtype=np.int32)
