@@ -1,7 +1,8 @@
-"""Growing one tree of a forest with weights: squared error, or any number of classes.
+"""Growing one tree of a forest with weights: squared error of one or several targets, or any number of classes.
 
-The matrix of codes is stored by columns, shape (n_features, n_rows).  ``stat`` holds weight and target (or class) of
-each row; see `_forest_kernels` for the rest.  ``means`` is an empty tuple for classes: the compiler knows.
+The matrix of codes is stored by columns, shape (n_features, n_rows).  ``stat`` holds weight and targets (or class) of
+each row; see `_forest_kernels` for the rest.  The length of ``means`` says what is grown, and the compiler knows it:
+`CLASSES`, `ONE_TARGET`, or `MANY_TARGETS` with their centres and their places in a node's vector of values.
 """
 
 import numpy as np
@@ -34,6 +35,14 @@ from hyperplan._trees._forest_kernels import (
     write_leaf,
     write_split,
 )
+from hyperplan._trees._forest_many_kernels import (
+    add_many,
+    divide_many,
+    judge_many,
+    move_stats,
+    scan_many_histogram,
+    scan_many_sorted,
+)
 from hyperplan._trees._forest_random_kernels import draw_cut, gather_extremes, judge_classes, judge_means
 from hyperplan._trees._forest_scan_kernels import (
     CONSTANT,
@@ -45,6 +54,7 @@ from hyperplan._trees._forest_scan_kernels import (
     x_log_x,
 )
 
+CLASSES, ONE_TARGET, MANY_TARGETS = range(3)  # entries of `means`
 EQUALLY_GOOD = 1.0 + 1e-10  # gains closer than this are equal but for rounding: the first feature drawn wins
 
 
@@ -85,7 +95,9 @@ def class_impurity(criterion, weight, sums):
 
 @inner_kernel
 def judge_random(codes, cut, span, totals, limits, means, work):  # OUT: work.sides
-    if len(means) > 0:
+    if len(means) == MANY_TARGETS:
+        return judge_many(codes, cut, span, totals[0], limits, work.pairs, work.sums, work.sides[0])
+    if len(means) == ONE_TARGET:
         return judge_means(codes, cut, span, totals, limits, work.pairs)
     return judge_classes(codes, cut, span, limits, work.pairs, work.sums, work.sides)
 
@@ -95,11 +107,15 @@ def scan_column(column, n_codes, rows, span, totals, limits, means, work):  # OU
     """Best threshold of a column of bins or ranks."""
     pairs, sums, sides, table, keys, spare = work.pairs, work.sums, work.sides, work.table, work.keys, work.spare
     digits = work.digits
+    if len(means) == MANY_TARGETS:
+        if by_histogram(span[1] - span[0], n_codes * table.shape[1]):
+            return scan_many_histogram(column, rows, span, totals[0], limits, n_codes, work)
+        return scan_many_sorted(column, rows, span, totals[0], limits, work)
     if by_histogram(span[1] - span[0], n_codes):
-        if len(means) > 0:
+        if len(means) == ONE_TARGET:
             return scan_means_histogram(column, rows, span, totals, limits, n_codes, pairs, table)
         return scan_classes_histogram(column, rows, span, limits, n_codes, pairs, sums, sides, table)
-    if len(means) > 0:
+    if len(means) == ONE_TARGET:
         return scan_means_sorted(column, rows, span, totals, limits, pairs, keys, spare, digits)
     return scan_classes_sorted(column, rows, span, limits, pairs, sums, sides, keys, spare, digits)
 
@@ -134,8 +150,15 @@ def search_sums(matrix, tables, rows, span, totals, most, key, rule, means, work
 
 @inner_kernel
 def add_node(pairs, start, end, i, rule, means, sums, reals):  # OUT: sums, reals
-    """Sums and values of node i; returns weight, sum and impurity (of the scaled targets)."""
-    if len(means) > 0:
+    """Sums and values of node i; returns weight, sum and impurity (of the scaled targets, summed over them)."""
+    if len(means) == MANY_TARGETS:
+        weight, variance = add_many(pairs, start, end, sums)
+        centre, place = means
+        reals[i, VALUES:] = 0.0
+        for k in range(sums.shape[0]):
+            reals[i, VALUES + place[k]] = centre[k] + rule.scale * (sums[k] / weight)
+        return weight, 0.0, variance
+    if len(means) == ONE_TARGET:
         weight, total, variance = add_means(pairs, start, end)
         reals[i, VALUES] = rule.centre + rule.scale * (total / weight)
         return weight, total, variance
@@ -163,15 +186,25 @@ def divide_pairs(codes, column, cut, span, rows, pairs, spill, spare):  # OUT: r
     return left - start
 
 
+@inner_kernel
+def divide(codes, column, cut, span, rows, means, work):  # OUT: rows, work
+    if len(means) == MANY_TARGETS:
+        return divide_many(codes, column, cut, span, rows, work.pairs, work.spill, work.spare_pairs)
+    return divide_pairs(codes, column, cut, span, rows, work.pairs, work.spill, work.spare_pairs)
+
+
 @view_kernel
 def grow_sums(blocks, stat, tables, rows, seed, rule, means, work, ints, reals):  # OUT: all but stat ... means
-    """Grow a tree for means or classes with weights; the number of nodes."""
+    """Grow a tree for means or classes with weights; the number of nodes.
+
+    ``rule.share`` is one over the number of outputs, over which impurities are averaged.
+    """
     stack, waiting, pairs, state, sums = work.stack, work.keyed, work.pairs, work.state, work.sums
     for p in range(rows.shape[0]):
-        pairs[p, 0], pairs[p, 1] = stat[rows[p], 0], stat[rows[p], 1]
+        move_stats(stat, rows[p], pairs, p)
     push(stack, ZERO, ZERO, rows.shape[0], ZERO, -ONE, ZERO, ZERO)
     waiting[0, KEY] = seed
-    top, n_nodes, square = ONE, ZERO, rule.scale * rule.scale
+    top, n_nodes, square = ONE, ZERO, rule.scale * rule.scale * rule.share
     while top > 0:
         top -= 1
         i, key, start, end, depth = n_nodes, waiting[top, KEY], stack[top, START], stack[top, END], stack[top, DEPTH]
@@ -190,7 +223,7 @@ def grow_sums(blocks, stat, tables, rows, seed, rule, means, work, ints, reals):
         codes = work.codes[kept]
         if len(tables) > 0:
             cut, codes = middle_of(tables, j, left, right), codes[:0]
-        n_left = divide_pairs(codes, here[j], left, span, rows, pairs, work.spill, work.spare_pairs)
+        n_left = divide(codes, here[j], left, span, rows, means, work)
         write_split(i, j, cut, n_left, end - start, ints, reals)
         push(stack, top, start + n_left, end, depth + 1, i, ZERO, level)
         push(stack, top + 1, start, start + n_left, depth + 1, i, ONE, level)
