@@ -148,6 +148,9 @@ def test_bad_starts_and_collapsed_components_are_errors():
         GaussianMixture(3, reg_covar=0, random_state=0).fit(np.repeat([[0.0], [1.0]], 5, axis=0))
     with pytest.warns(ConvergenceWarning, match=r"last of 1 steps"):
         GaussianMixture(3, max_iter=1, random_state=0).fit(X)
+    for kind in KINDS:
+        with pytest.raises(ValueError, match="scale the input data"):
+            GaussianMixture(covariance_type=kind).fit(X * 1e200)
     X[4, 1] = np.nan
     with pytest.raises(ValueError, match="row 4, column 1"):
         GaussianMixture(3).fit(X)

@@ -10,6 +10,7 @@ from hyperplan._base import (
     Choice,
     DensityMixin,
     Int,
+    Is,
     OneOf,
     check_design,
     check_is_fitted,
@@ -28,6 +29,9 @@ from hyperplan.mixture._gaussian_mixture import (
 from hyperplan.mixture._start import Given, start_mixture
 
 NOTHING = Given(None, None, None)
+KINDS_RULE = Is(
+    lambda v: MIXTURE_PARAMS["covariance_type"](v) or ArrayLike(v), "a kind of covariance or an array-like of kinds"
+)
 
 
 class Candidate(NamedTuple):
@@ -141,7 +145,7 @@ class GaussianMixtureIC(DensityMixin, BaseEstimator):
         **MIXTURE_PARAMS,
         "criterion": Choice("bic", "aic"),
         "n_components": OneOf(Int(ge=1), ArrayLike),
-        "covariance_type": OneOf(MIXTURE_PARAMS["covariance_type"], ArrayLike),
+        "covariance_type": KINDS_RULE,
     }
 
     def __init__(

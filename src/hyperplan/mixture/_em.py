@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 
-from hyperplan._core.parallel import spans
+from hyperplan._core.parallel import single_threaded_blas, spans
 from hyperplan._math._class_moments_kernels import add_shared_squares
 from hyperplan._math._class_scores_kernels import diagonal_scores, normalise_shares
 from hyperplan._math.class_scores import triangle_norms
@@ -170,8 +170,9 @@ def em_pass(rows, kind, mixture, reg_covar):
         return share, float(norms.sum())
 
     shift = _shift(rows, kind, mixture.means)
-    sums, total = _summed(rows, kind, shift, shares)
-    return total / rows.X.shape[0], maximise(rows, kind, sums, shift, reg_covar)
+    with single_threaded_blas():  # the factorisations are small: to wake other threads would take longer
+        sums, total = _summed(rows, kind, shift, shares)
+        return total / rows.X.shape[0], maximise(rows, kind, sums, shift, reg_covar)
 
 
 def from_shares(rows, kind, share, reg_covar):
@@ -212,17 +213,19 @@ def precision_factors(kind, covariances):
         return np.stack([_inverse_factor(covariance) for covariance in covariances])
     if kind == "tied":
         return _inverse_factor(covariances)
-    if not (covariances > 0).all():
+    if not (np.isfinite(covariances) & (covariances > 0)).all():
         raise CollapsedError(_collapsed())
     return 1.0 / np.sqrt(covariances)
 
 
 def _inverse_factor(covariance):
     try:
-        lower = scipy.linalg.cholesky(covariance, lower=True)
-    except (scipy.linalg.LinAlgError, ValueError):
+        lower = np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
         raise CollapsedError(_collapsed()) from None
-    inverse = scipy.linalg.solve_triangular(lower, np.eye(covariance.shape[0]), lower=True)
+    if not np.isfinite(np.diagonal(lower)).all():  # the squares of the rows overflow
+        raise CollapsedError(_collapsed())
+    inverse, _ = scipy.linalg.lapack.dtrtri(lower, lower=1)
     return np.ascontiguousarray(inverse.T)
 
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hyperplan._base import FLOATS, check_array
+from hyperplan._core.parallel import single_threaded_blas
 from hyperplan.mixture._em import Mixture, factors_of_precisions, from_shares, precision_factors
 from hyperplan.mixture._kmeans_start import kmeans_labels, spread_rows
 
@@ -86,6 +87,7 @@ def start_mixture(rows, kind, k, given, way, reg_covar, random_state) -> Mixture
         weights = count / rows.X.shape[0] if weights is None else weights
         means = found_means if means is None else means
     if precisions is None:
-        return Mixture(weights, means, covariances, precision_factors(kind, covariances))
+        with single_threaded_blas():
+            return Mixture(weights, means, covariances, precision_factors(kind, covariances))
     inverse = np.linalg.inv(precisions) if kind in ("full", "tied") else 1.0 / precisions
     return Mixture(weights, means, inverse, factors_of_precisions(kind, precisions))
