@@ -68,10 +68,11 @@ def test_whitening_and_the_way_back(whiten):
         np.testing.assert_allclose(np.cov(mine.transform(X).T), np.eye(5), atol=1e-8)
 
 
+@pytest.mark.parametrize("whiten", [False, True])
 @pytest.mark.parametrize("n_components", [2, 5, None])
-def test_the_gaussian_model(n_components):
+def test_the_gaussian_model(n_components, whiten):
     X = table(150, 6) + 0.1 * RNG.normal(size=(150, 6))
-    mine, other = PCA(n_components).fit(X), theirs.PCA(n_components).fit(X)
+    mine, other = PCA(n_components, whiten=whiten).fit(X), theirs.PCA(n_components, whiten=whiten).fit(X)
     np.testing.assert_allclose(mine.get_covariance(), other.get_covariance(), atol=1e-9)
     np.testing.assert_allclose(mine.get_precision(), other.get_precision(), rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(mine.score_samples(X), other.score_samples(X), rtol=1e-7)

@@ -50,14 +50,14 @@ def leading_right_vectors(matrix, column_shift, row_shift, k, *, oversample, max
     """
     c = matrix.shape[1]
     width = min(c, k + oversample)
-    max_blocks = max(1, min(max_blocks, c // width))
-    basis, images = np.empty((max_blocks * width, c)), np.empty((max_blocks * width, c))
-    block = la.qr(rng.normal(size=(c, width)), mode="economic", check_finite=False)[0]
+    max_blocks = max(1, min(max_blocks, -(-c // width)))
+    basis, images = np.empty((min(c, max_blocks * width), c)), np.empty((min(c, max_blocks * width), c))
+    block, size = la.qr(rng.normal(size=(c, width)), mode="economic", check_finite=False)[0], 0
     for reads in range(1, max_blocks + 1):
-        size = reads * width
-        basis[size - width : size] = block.T
+        size, before = size + block.shape[1], size
+        basis[before:size] = block.T
         product, total = _gram_times(matrix, column_shift, row_shift, block)
-        images[size - width : size] = product.T
+        images[before:size] = product.T
         known, image = basis[:size], images[:size]
         small = known @ image.T
         values, coordinates = la.eigh(0.5 * (small + small.T), subset_by_index=(size - k, size - 1))
@@ -66,7 +66,7 @@ def leading_right_vectors(matrix, column_shift, row_shift, k, *, oversample, max
         residual = float(np.linalg.norm(gaps, axis=1).max()) / largest if largest > 0.0 else 0.0
         if residual <= tol or reads == max_blocks:
             break
-        block = _next_block(known, product, rng)
+        block = _next_block(known, product[:, : c - size], rng)
     vectors = (coordinates.T @ known)[::-1].T
     return Krylov(np.maximum(values[::-1], 0.0), vectors, residual, reads, total)
 

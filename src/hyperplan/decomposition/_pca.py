@@ -37,7 +37,7 @@ EIGEN_SOLVERS = ("lapack", "householder-ql", "householder-qr", "givens-ql", "giv
 NARROW = 1000  # columns up to which the covariance is the quickest way
 SMALL = 500  # rows and columns up to which the singular value decomposition is affordable
 BLOCKS = 8  # reads of the table for a Krylov space, unless told otherwise
-TOLERANCE = 1e-6  # relative residual at which it stops growing
+TOLERANCE, STRICT = 1e-6, 1e-12  # relative residual at which it stops growing: for "auto", for "randomized"
 
 
 class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -242,7 +242,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return ways.from_lanczos(X, wanted, tol=self.tol, rng=rng)
         if solver == "randomized":
             blocks = BLOCKS if self.iterated_power == "auto" else self.iterated_power + 1
-            options = {"oversample": self.n_oversamples, "max_blocks": blocks, "tol": TOLERANCE, "rng": rng}
+            tol = TOLERANCE if self.svd_solver == "auto" else STRICT
+            options = {"oversample": self.n_oversamples, "max_blocks": blocks, "tol": tol, "rng": rng}
             return ways.from_krylov_space(X, wanted, **options)
         few = wanted if isinstance(wanted, int) and self.n_components is not None and wanted > 0 else None
         by_rows = X.shape[0] < X.shape[1] and not sp.issparse(X)
@@ -331,8 +332,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = check_array(X, input_name="X", dtype=FLOATS)
-        axes = np.sqrt(self.explained_variance_)[:, None] * self.components_ if self.whiten else self.components_
-        return X @ axes + self.mean_
+        return X @ self._model_axes() + self.mean_
 
     def get_covariance(self):
         """Covariance of the model with Gaussian noise on the axes left out.
@@ -342,7 +342,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ndarray of shape (n_features, n_features)
             Covariance.
         """
-        covariance = (self.components_.T * self._above_noise()) @ self.components_
+        axes = self._model_axes()
+        covariance = (axes.T * self._above_noise()) @ axes
         covariance.flat[:: covariance.shape[0] + 1] += self.noise_variance_
         return covariance
 
@@ -359,12 +360,16 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return np.eye(d) / self.noise_variance_
         if self.noise_variance_ == 0.0:
             return la.inv(self.get_covariance())
-        above = self._above_noise()
-        # (V E V' + s I)^-1 = (I - V diag(e / (e + s)) V') / s for orthonormal V
-        shrink = above / (above + self.noise_variance_)
-        precision = -(self.components_.T * shrink) @ self.components_
+        axes, above = self._model_axes(), self._above_noise()
+        # (V E V' + s I)^-1 = (I - V diag(e / (e l + s)) V') / s for orthogonal rows of squared length l in V
+        shrink = above / (above * np.einsum("ij,ij->i", axes, axes) + self.noise_variance_)
+        precision = -(axes.T * shrink) @ axes
         precision.flat[:: d + 1] += 1.0
         return precision / self.noise_variance_
+
+    def _model_axes(self):
+        """The axes, stretched with `whiten` as scikit-learn's model of the covariance has them."""
+        return np.sqrt(self.explained_variance_)[:, None] * self.components_ if self.whiten else self.components_
 
     def _above_noise(self):
         return np.maximum(self.explained_variance_ - self.noise_variance_, 0.0)

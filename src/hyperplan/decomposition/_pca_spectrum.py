@@ -19,6 +19,8 @@ from hyperplan._solvers.block_krylov import leading_right_vectors
 from hyperplan._solvers.eigen_dense import eigh
 from hyperplan._solvers.eigen_lanczos import lanczos
 
+NOTHING = 1e-12  # length of an axis, relative to the longest, that is rounding
+
 
 class Spectrum(NamedTuple):
     """Squared singular values of the centred table, largest first, and axes in rows."""
@@ -45,13 +47,7 @@ def from_row_products(X, eigen_solver, k=None) -> Spectrum:
     gram = rows_gram(design, np.ones(X.shape[0]), mirrored=False)
     mirror_upper(gram)
     values, left = _eigen(gram, eigen_solver, k)
-    axes = transposed_times(design, np.ascontiguousarray(left.T))
-    lengths = np.linalg.norm(axes, axis=1)
-    null = lengths <= 1e-12 * lengths.max(initial=0.0)
-    axes = axes / np.where(null, 1.0, lengths)[:, None]
-    axes[null] = 0.0
-    if null.any():
-        axes = _completed(axes, null)
+    axes = _unit_rows(transposed_times(design, np.ascontiguousarray(left.T)))
     return Spectrum(np.maximum(values, 0.0), axes, design.mean, float(np.trace(gram)))
 
 
@@ -74,21 +70,18 @@ def from_krylov_space(X, k, *, oversample, max_blocks, tol, rng) -> Spectrum:
     found = leading_right_vectors(design.matrix, *shifts, k, **options)
     axes = found.vectors.T
     if design.flipped:  # these are the left ones
-        axes = transposed_times(design, np.ascontiguousarray(axes))
-        lengths = np.linalg.norm(axes, axis=1)
-        axes = axes / np.where(lengths > 0.0, lengths, 1.0)[:, None]
+        axes = _unit_rows(transposed_times(design, np.ascontiguousarray(axes)))
     return Spectrum(found.values, axes, design.mean, found.total, found.residual, found.n_reads)
 
 
 def from_lanczos(X, k, *, tol, rng) -> Spectrum:
     """A few leading axes from products with single vectors; for sparse tables, which are never centred."""
     centred = _Centred(X)
-    result = lanczos(centred, k, tol=max(tol, 1e-12), random_state=rng.randint(2**31 - 1))
+    result = lanczos(centred, k, tol=max(tol, 1e-14), random_state=rng.randint(2**31 - 1))
     values, vectors = result.values[::-1], result.vectors[:, ::-1]
     axes = vectors.T
     if not centred.by_columns:
-        axes = np.array([centred.back(vector) for vector in axes])
-        axes /= np.maximum(np.linalg.norm(axes, axis=1), np.finfo(float).tiny)[:, None]
+        axes = _unit_rows(np.array([centred.back(vector) for vector in axes]))
     return Spectrum(np.maximum(values, 0.0), axes, centred.mean, centred.total, result.certificate.value, result.n_iter)
 
 
@@ -124,10 +117,17 @@ def _eigen(gram, eigen_solver, k):
     return values[::-1], vectors[:, ::-1]
 
 
-def _completed(axes, null):
-    """Orthonormal rows in place of those that are zero."""
-    rest = la.null_space(axes[~null])[:, : int(null.sum())].T
-    axes[null] = rest
+def _unit_rows(axes):
+    """Rows of length one; those that are zero but for rounding become any directions orthogonal to the others."""
+    lengths = np.linalg.norm(axes, axis=1)
+    null = lengths <= NOTHING * lengths.max(initial=0.0)
+    axes = axes / np.where(null, 1.0, lengths)[:, None]
+    if null.any():
+        known = axes[~null]
+        rest = np.random.default_rng(0).normal(size=(axes.shape[1], int(null.sum())))
+        for _ in range(2):
+            rest = la.qr(rest - known.T @ (known @ rest), mode="economic", check_finite=False)[0]
+        axes[null] = rest.T
     return axes
 
 
