@@ -16,6 +16,8 @@ SMALLER = {  # where such data would take minutes: rows and columns that still m
     "BlendingRegressor": (30_000, 9),
     "ExtraTreesRegressor": (30_000, 9),
     "KNeighborsTransformer": (5000, 9),
+    "KernelPerceptron": (1200, 9),
+    "KernelRidge": (2700, 9),
     "LocalOutlierFactor": (5000, 9),
     "MultiwayTreeClassifier": (5000, 9),
     "ObliqueTreeClassifier": (1500, 9),

@@ -18,7 +18,7 @@ from hyperplan._core.parallel import spans, thread_map
 from hyperplan._math import _gram_kernels as k
 
 NAMES = ("linear", "poly", "rbf", "laplacian", "sigmoid", "cosine")
-TILE_ROWS, TILE_COLUMNS = 128, 512  # a tile stays in the second cache
+TILE_ROWS, TILE_COLUMNS = 256, 512  # a tile stays in the second cache
 TASK = 1 << 19  # entries that are worth one task
 PANEL_ROWS = 4096  # rows that are centred, rounded and squared together
 DIFFERENCES = ("rbf", "laplacian")

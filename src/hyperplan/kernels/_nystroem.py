@@ -174,8 +174,7 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         if is_precomputed(kernel):
             X = X[:, self.component_indices_]
             X = X.toarray() if sp.issparse(X) else X
-        root = self.normalization_.T.astype(np.float64, copy=False)
-        return kernel._expand(X, anchors, root, self.n_jobs).astype(X.dtype, copy=False)
+        return kernel._expand(X, anchors, self.normalization_.T, self.n_jobs).astype(X.dtype, copy=False)
 
     def _size(self, n_rows):
         if self.n_components > n_rows:

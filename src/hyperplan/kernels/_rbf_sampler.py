@@ -22,7 +22,7 @@ from hyperplan._core.parallel import spans, thread_map
 from hyperplan.kernels._fourier_kernels import LARGEST, LARGEST_SINGLE, fourier_double, fourier_single
 from hyperplan.kernels._resolve import scaled_gamma
 
-TASK = 1 << 18  # values per task
+TASK = 1 << 16  # values per task
 
 
 class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
