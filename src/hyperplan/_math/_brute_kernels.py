@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from hyperplan._core.jit import fast_kernel, inner_kernel, kernel
+from hyperplan._core.jit import fast_kernel, inner_kernel, view_kernel
 
 BLOCK = 64  # columns that are looked at together: most blocks hold nothing worth a second look
 
 
-@kernel
+@view_kernel
 def keep_largest(tile, first, best, places):  # OUT: best, places
     """Offer the columns of a tile, numbered from `first`, to the lists of the largest scores of each row."""
     # tile: (m, w) float32, C order; best: (m, size) float32, falling; places: (m, size) int32
@@ -16,7 +16,7 @@ def keep_largest(tile, first, best, places):  # OUT: best, places
         least = best[i, last]
         for start in range(0, tile.shape[1], BLOCK):
             stop = min(start + BLOCK, tile.shape[1])
-            if any_above(tile, i, start, stop, least):
+            if any_above(tile[i, start:stop], least):
                 for j in range(start, stop):
                     value = tile[i, j]
                     if value > least:
@@ -29,15 +29,24 @@ def keep_largest(tile, first, best, places):  # OUT: best, places
 
 
 @inner_kernel
-def any_above(tile, i, start, stop, least):
-    """Whether an entry is above the least of a list."""
-    above = np.int32(0)
-    for j in range(start, stop):
-        above |= np.int32(tile[i, j] > least)
-    return above != 0
+def any_above(values, least):
+    """Whether one is above; a bool and a slice of its own are what the compiler vectorises."""
+    above = False
+    for j in range(values.shape[0]):
+        above |= values[j] > least
+    return above
 
 
-@kernel
+@inner_kernel
+def any_below(values, most):
+    """Whether one is below."""
+    below = False
+    for j in range(values.shape[0]):
+        below |= values[j] < most
+    return below
+
+
+@view_kernel
 def keep_smallest(tile, first, distances, found):  # OUT: distances, found
     """Offer the columns of a tile, numbered from `first`, to the lists of the smallest distances of each row.
 
@@ -47,15 +56,18 @@ def keep_smallest(tile, first, distances, found):  # OUT: distances, found
     last = distances.shape[1] - 1
     for i in range(tile.shape[0]):
         worst = distances[i, last]
-        for j in range(tile.shape[1]):
-            value = tile[i, j]
-            if value < worst:
-                spot = last
-                while spot > 0 and distances[i, spot - 1] > value:
-                    distances[i, spot], found[i, spot] = distances[i, spot - 1], found[i, spot - 1]
-                    spot -= 1
-                distances[i, spot], found[i, spot] = value, first + j
-                worst = distances[i, last]
+        for start in range(0, tile.shape[1], BLOCK):
+            stop = min(start + BLOCK, tile.shape[1])
+            if any_below(tile[i, start:stop], worst):
+                for j in range(start, stop):
+                    value = tile[i, j]
+                    if value < worst:
+                        spot = last
+                        while spot > 0 and distances[i, spot - 1] > value:
+                            distances[i, spot], found[i, spot] = distances[i, spot - 1], found[i, spot - 1]
+                            spot -= 1
+                        distances[i, spot], found[i, spot] = value, first + j
+                        worst = distances[i, last]
 
 
 @fast_kernel
@@ -80,7 +92,7 @@ def offer(value, place, distances, found):  # OUT: distances, found
     distances[spot], found[spot] = value, place
 
 
-@kernel
+@view_kernel
 def settle(Q, X, places, lowest, distances, found, settled):  # OUT: distances, found, settled
     """Measure the candidates of each query exactly, and sort them; ties go to the smaller row number.
 
@@ -97,14 +109,14 @@ def settle(Q, X, places, lowest, distances, found, settled):  # OUT: distances, 
         settled[i] = distances[i, distances.shape[1] - 1] < lowest[i]
 
 
-@kernel
+@view_kernel
 def measure_above(tile, first, least, Q, X, distances, found):  # OUT: distances, found
     """Measure every row whose score is not below `least`, and offer it to the list unless it is there."""
     # tile: (m, w) float32; least: (m,) float32; the others as for `settle`
     for i in range(tile.shape[0]):
         for start in range(0, tile.shape[1], BLOCK):
             stop = min(start + BLOCK, tile.shape[1])
-            if any_above(tile, i, start, stop, least[i]):
+            if any_above(tile[i, start:stop], least[i]):
                 for j in range(start, stop):
                     if tile[i, j] > least[i] and not is_in(found[i], first + j):
                         offer(squared_gap(Q[i], X[first + j]), first + j, distances[i], found[i])
@@ -118,7 +130,7 @@ def is_in(found, place):
     return False
 
 
-@kernel
+@view_kernel
 def pick_within(tile, first, limits, rows, columns, values):  # OUT: rows, columns, values
     """List the entries of a tile that are at most the limit of their row; returns how many there are."""
     # tile: (m, w) float64, C order; limits: (m,); rows, columns: int64, values: float64, each with room for the tile
@@ -131,7 +143,7 @@ def pick_within(tile, first, limits, rows, columns, values):  # OUT: rows, colum
     return count
 
 
-@kernel
+@view_kernel
 def gather_lists(rows, columns, values, ends, found, distances):  # OUT: ends, found, distances
     """Sort triples by row, keeping their order; `ends` holds where each row begins, and then where it ends."""
     for c in range(rows.shape[0]):

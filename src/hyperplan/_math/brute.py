@@ -24,7 +24,7 @@ from hyperplan._math import _brute_kernels as k
 from hyperplan._math import distances as metrics
 from hyperplan._math.space_tree import Lists, sort_lists
 
-QUERIES, ROWS = 256, 512  # of a tile of float32: it stays in the second cache
+QUERIES, ROWS = 512, 512  # of a tile of float32: it stays in the second cache
 TILE = metrics.TILE
 FEW_QUERIES, FEW_ROWS = 32, 1024  # below which preparing float32 tables costs more than it saves
 LARGEST = 1e15  # of a scaled query: its square and products stay far from overflow in float32

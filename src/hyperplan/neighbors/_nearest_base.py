@@ -187,7 +187,13 @@ class NeighborsBase(MultiOutputMixin, BaseEstimator):
         if X is None:
             return self._fit_X
         if self.metric == "precomputed":
-            return check_distances(X)
+            distances = check_distances(X)
+            if distances.shape[1] != self.n_samples_fit_:
+                raise ValueError(
+                    f"Precomputed metric requires shape (n_queries, n_indexed). Got {distances.shape} for "
+                    f"{self.n_samples_fit_} indexed."
+                )
+            return distances
         finite = "allow-nan" if self.__sklearn_tags__().input_tags.allow_nan else True
         Q = check_design(self, X, accept_sparse="csr", order="C", ensure_all_finite=finite)
         if sp.issparse(Q) and self._fit_method != "brute":
