@@ -16,8 +16,10 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from hyperplan.calibration import CalibratedClassifierCV, calibration_curve
 from hyperplan.compete import compete
 from hyperplan.datasets import load_penguins, table_path
+from hyperplan.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from hyperplan.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -27,7 +29,11 @@ from hyperplan.ensemble import (
     RandomForestRegressor,
 )
 from hyperplan.evaluation import corrected_t_interval, score_models, tied_groups
+from hyperplan.kernels import KernelRidge
 from hyperplan.linear_model import Lasso, LassoCV, LinearRegression, RidgeClassifier
+from hyperplan.mixture import GaussianMixtureIC, MixtureClassifier
+from hyperplan.naive_bayes import GaussianNB
+from hyperplan.neighbors import DensityModes, KernelDensity, NadarayaWatsonRegressor
 from hyperplan.preprocessing import StandardScaler
 from hyperplan.tree import DecisionTreeClassifier, plot_tree
 
@@ -206,6 +212,112 @@ def boosting():
     return figure
 
 
+def kernels():
+    """Three widths of one kernel on the same points, and the error that chooses among them."""
+    rng = np.random.default_rng(0)
+    X = np.sort(rng.uniform(0.0, 10.0, size=(80, 1)), axis=0)
+    y = np.sin(X[:, 0]) + 0.2 * rng.normal(size=80)
+    fine = np.linspace(0.0, 10.0, 1000)[:, None]
+    figure, (left, right) = panels()
+    left.plot(X[:, 0], y, "o", color=INK, ms=4, alpha=0.6, label="80 points")
+    for gamma, colour, style in ((0.003, GREEN, "--"), (0.3, BLUE, "-"), (300.0, ORANGE, ":")):
+        model = KernelRidge(kernel="rbf", gamma=gamma, alpha=0.1).fit(X, y)
+        left.plot(fine[:, 0], model.predict(fine), style, color=colour, lw=2, label=f"gamma={gamma:g}")
+    left.set_ylim(-1.7, 2.6)
+    left.set_xlabel("x")
+    dress(left, 'KernelRidge(kernel="rbf", alpha=0.1)', "y")
+    left.legend(frameon=False, loc="upper right", ncols=2, fontsize=10)
+
+    gammas, errors = np.logspace(-3, 3, 37), []
+    for gamma in gammas:
+        model = KernelRidge(kernel="rbf", gamma=gamma, alpha=0.1, leave_one_out=True).fit(X, y)
+        errors.append([np.mean((answer - y) ** 2) for answer in (model.loo_prediction_, model.predict(X))])
+    loo, seen = np.array(errors).T
+    right.plot(gammas, loo, "-", color=BLUE, lw=2, label="leave-one-out error")
+    right.plot(gammas, seen, "--", color=ORANGE, lw=2, label="training error")
+    right.axhline(0.04, color=INK, ls=":", lw=1.5, label="variance of the noise")
+    right.plot(gammas[loo.argmin()], loo.min(), "o", color=BLUE, ms=8)
+    right.set_xscale("log")
+    right.set_ylim(0, 0.7)
+    right.set_xlabel("gamma (dot: the best one)")
+    right.set_ylabel("mean squared error")
+    dress(right, "Which width? Rows that were left out tell", "both")
+    right.legend(frameon=False, loc="upper center", fontsize=10)
+    return figure
+
+
+def calibration():
+    """How often what was foretold came true, before and after; and the functions that make the difference."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, size=8000)
+    X = rng.normal(size=(8000, 2)) + 0.7 * y[:, None]
+    X = np.repeat(X, 4, axis=1) + 0.3 * rng.normal(size=(8000, 8))  # four nearly equal copies: naive Bayes counts all
+    train, fresh = slice(0, 4000), slice(4000, 8000)
+    figure, (left, right) = panels()
+    left.plot([0, 1], [0, 1], color=INK, lw=1, ls=":")
+    raw = GaussianNB().fit(X[train], y[train])
+    models = {"naive Bayes": (raw, ORANGE, "s--")}
+    for method, colour, style in (("sigmoid", BLUE, "o-"), ("isotonic", GREEN, "^-")):
+        model = CalibratedClassifierCV(GaussianNB(), method=method, ensemble=False).fit(X[train], y[train])
+        models[method] = (model, colour, style)
+    for name, (model, colour, style) in models.items():
+        observed, said = calibration_curve(y[fresh], model.predict_proba(X[fresh])[:, 1], n_bins=10)
+        left.plot(said, observed, style, color=colour, ms=6, lw=1.8, label=name)
+    left.set_xlabel("probability foretold")
+    left.set_ylabel("share that came true")
+    dress(left, "Ten bins of 4000 unseen rows", "both")
+    left.legend(frameon=False, loc="upper left", fontsize=10)
+
+    scores = np.linspace(0.0, 1.0, 1001)
+    for name, (model, colour, _) in list(models.items())[1:]:
+        calibrator = model.calibrated_classifiers_[0].calibrators[0]
+        right.plot(scores, calibrator.predict(scores), color=colour, lw=2, label=name)
+    right.plot(scores, scores, color=INK, lw=1, ls=":", label="no change")
+    right.set_xlabel("probability of naive Bayes")
+    right.set_ylabel("calibrated probability")
+    dress(right, "What the calibrators do", "both")
+    right.legend(frameon=False, loc="upper left", fontsize=10)
+    return figure
+
+
+def densities():
+    """A local mean with three bandwidths; a density of penguins and its modes."""
+    rng = np.random.default_rng(0)
+    X = np.sort(rng.uniform(0.0, 10.0, size=(120, 1)), axis=0)
+    y = np.sin(X[:, 0]) + 0.3 * rng.normal(size=120)
+    fine = np.linspace(0.0, 10.0, 1000)[:, None]
+    chosen = NadarayaWatsonRegressor().fit(X, y)
+    figure, (left, right) = panels()
+    left.plot(X[:, 0], y, "o", color=INK, ms=4, alpha=0.5)
+    for factor, colour, style in ((0.15, ORANGE, ":"), (1.0, BLUE, "-"), (6.0, GREEN, "--")):
+        model = NadarayaWatsonRegressor(factor * chosen.bandwidth_).fit(X, y)
+        label = f"h = {model.bandwidth_:.2f}" + (" (least leave-one-out error)" if factor == 1 else "")
+        left.plot(fine[:, 0], model.predict(fine), style, color=colour, lw=2, label=label)
+    left.set_ylim(-2.0, 2.8)
+    left.set_xlabel("x")
+    dress(left, "Local means of 120 points", "y")
+    left.legend(frameon=False, loc="upper right", fontsize=10)
+
+    table = load_penguins(target="species")
+    columns = [list(table.feature_names).index(name) for name in ("bill_length_mm", "bill_depth_mm")]
+    rows = table.data[:, columns]
+    spread = rows.std(axis=0)
+    modes = DensityModes(0.35).fit(rows / spread)
+    density = KernelDensity(bandwidth=0.35).fit(rows / spread)
+    low, high = rows.min(axis=0) - spread, rows.max(axis=0) + spread
+    a, b = np.meshgrid(np.linspace(low[0], high[0], 200), np.linspace(low[1], high[1], 200))
+    heights = np.exp(density.score_samples(np.column_stack([a.ravel(), b.ravel()]) / spread)).reshape(a.shape)
+    right.contourf(a, b, heights, levels=12, cmap="Blues")
+    right.plot(rows[:, 0], rows[:, 1], ".", color=INK, ms=3, alpha=0.6)
+    places = modes.modes_ * spread
+    right.plot(places[:, 0], places[:, 1], "X", color=ORANGE, ms=11, mec="white", label=f"{modes.n_modes_} modes")
+    right.set_xlabel("bill length (mm)")
+    right.set_ylabel("bill depth (mm)")
+    dress(right, "Density of 333 penguins", "both")
+    right.legend(frameon=False, loc="upper left", fontsize=10)
+    return figure
+
+
 def evaluation():
     """Naive and corrected intervals of four models, and how often either contains the truth."""
     X, y = load_penguins(target="sex", return_X_y=True)
@@ -268,6 +380,46 @@ def staged_errors(model, X, y):
     return [float(np.mean(stage != y)) for stage in model.staged_predict(X)]
 
 
+def probabilistic():
+    """Borders of four models of the classes; the criterion that chooses the number of Gaussians."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 0, 1], 130)
+    centres = np.repeat([[-2.2, -1.0], [2.2, 1.0], [0.0, 0.0]], 130, axis=0)
+    X = rng.normal(size=(390, 2)) * np.array([[0.6, 0.6], [0.6, 0.6], [0.4, 1.2]])[np.repeat([0, 1, 2], 130)] + centres
+    models = (
+        ("linear analysis", LinearDiscriminantAnalysis(), GREEN, ":"),
+        ("naive Bayes", GaussianNB(), PURPLE, "--"),
+        ("quadratic analysis", QuadraticDiscriminantAnalysis(), ORANGE, "-."),
+        ("mixtures of two", MixtureClassifier(2, random_state=0), BLUE, "-"),
+    )
+    figure, (left, right) = panels()
+    for label, marker in ((0, "o"), (1, "^")):
+        left.plot(*X[y == label].T, marker, color=INK, ms=4, alpha=0.35, mfc="none" if label else INK)
+    across, up = np.meshgrid(np.linspace(-4.5, 4.5, 300), np.linspace(-4.2, 6.2, 300))
+    points = np.column_stack([across.ravel(), up.ravel()])
+    for name, model, colour, style in models:
+        model.fit(X, y)
+        share = model.predict_proba(points)[:, 1].reshape(across.shape)
+        left.contour(across, up, share, levels=[0.5], colors=colour, linestyles=style, linewidths=2)
+        left.plot([], [], style, color=colour, lw=2, label=f"{name}: {100 * (1 - model.score(X, y)):.0f} % wrong")
+    left.set_xlabel("first column")
+    left.set_ylabel("second column")
+    dress(left, "Dots of two clumps, triangles of one", "both")
+    left.legend(frameon=True, edgecolor="none", loc="upper center", ncols=2, fontsize=10)
+
+    numbers, kinds = range(1, 8), ("spherical", "diag", "tied", "full")
+    choice = GaussianMixtureIC(n_components=numbers, covariance_type=kinds, n_init=5, random_state=0).fit(X)
+    styles = ((GREEN, ":s"), (PURPLE, "--D"), (ORANGE, "-.^"), (BLUE, "-o"))
+    for kind, values, (colour, style) in zip(kinds, choice.criteria_, styles):
+        right.plot(numbers, values, style, color=colour, lw=2, label=kind)
+    right.plot(choice.n_components_, choice.criterion_, "o", color=INK, ms=16, mfc="none", mew=2)
+    right.set_xlabel("number of Gaussians (circle: the choice)")
+    right.set_ylabel("BIC, lower is better")
+    dress(right, "The same rows without labels: how many clumps?", "both")
+    right.legend(frameon=False, loc="upper right", fontsize=10, title="covariances")
+    return figure
+
+
 def panels(widths=(1, 1)):
     figure = Figure(figsize=(11.5, 4.6), dpi=110, layout="constrained")
     FigureCanvasAgg(figure)
@@ -316,5 +468,6 @@ def photograph(page, picture, width=1280, height=1130):
 
 if __name__ == "__main__":
     drawn = {"linear": linear, "trees": trees, "forests": forests, "boosting": boosting, "evaluation": evaluation}
+    drawn |= {"probabilistic": probabilistic, "calibration": calibration, "densities": densities, "kernels": kernels}
     for chosen in sys.argv[1:] or [*drawn, "competition"]:
         competition() if chosen == "competition" else write(chosen, drawn[chosen]())
