@@ -79,7 +79,8 @@ def compare_mixtures(X, kinds, numbers, criterion, *, n_init, way, seed, **optio
         for k in numbers:
             random_state = check_random_state(seed)
             try:
-                fit = best_of_starts(rows, kind, k, n_init=n_init, way=way, random_state=random_state, **options)
+                with np.errstate(over="ignore", invalid="ignore"):  # what overflows ends as a collapsed component
+                    fit = best_of_starts(rows, kind, k, n_init=n_init, way=way, random_state=random_state, **options)
             except CollapsedError:
                 found.append(Candidate(kind, k, np.inf, None))
                 continue

@@ -275,7 +275,8 @@ class GaussianMixture(DensityMixin, BaseEstimator):
         inits = self.weights_init, self.means_init, self.precisions_init
         given = checked_start(self.covariance_type, self.n_components, X.shape[1], *inits)
         # 3. maths
-        fit = self._best_run(X, given)
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows ends as a collapsed component
+            fit = self._best_run(X, given)
         if not fit.converged and self.max_iter > 0:
             last = fit.bounds[-1] - fit.bounds[-2] if len(fit.bounds) > 1 else math.inf
             warnings.warn(

@@ -3,7 +3,7 @@
 import numpy as np
 
 from hyperplan._math._class_scores_kernels import diagonal_scores
-from hyperplan._math.class_moments import class_moments, class_totals, pooled_moments
+from hyperplan._math.class_moments import class_moments, class_totals
 from hyperplan._math.class_scores import fill_scores, winners
 
 MOST_STEPS = 300
@@ -59,7 +59,7 @@ def kmeans_labels(X, n_clusters, random_state):
         Clusters; a cluster that loses all its rows restarts at the row farthest from its centre.
     """
     everyone = class_moments(X, np.zeros(X.shape[0], dtype=np.intp), 1)
-    tolerance = TOLERANCE * float((pooled_moments(everyone)[1] / X.shape[0]).mean())
+    tolerance = TOLERANCE * float(everyone.square.mean()) / X.shape[0]
     X = X - everyone.mean[0]  # the sums of a cluster keep more digits
     centres = X[spread_rows(X, n_clusters, random_state)]
     labels = None
