@@ -395,7 +395,7 @@ def probabilistic():
     figure, (left, right) = panels()
     for label, marker in ((0, "o"), (1, "^")):
         left.plot(*X[y == label].T, marker, color=INK, ms=4, alpha=0.35, mfc="none" if label else INK)
-    across, up = np.meshgrid(np.linspace(-4.5, 4.5, 300), np.linspace(-4.2, 6.2, 300))
+    across, up = np.meshgrid(np.linspace(-4.5, 4.5, 300), np.linspace(-4.2, 7.2, 300))
     points = np.column_stack([across.ravel(), up.ravel()])
     for name, model, colour, style in models:
         model.fit(X, y)
@@ -405,7 +405,7 @@ def probabilistic():
     left.set_xlabel("first column")
     left.set_ylabel("second column")
     dress(left, "Dots of two clumps, triangles of one", "both")
-    left.legend(frameon=True, edgecolor="none", loc="upper center", ncols=2, fontsize=10)
+    left.legend(frameon=True, edgecolor="none", framealpha=1, loc="upper center", ncols=2, fontsize=9)
 
     numbers, kinds = range(1, 8), ("spherical", "diag", "tied", "full")
     choice = GaussianMixtureIC(n_components=numbers, covariance_type=kinds, n_init=5, random_state=0).fit(X)
