@@ -148,6 +148,13 @@ def test_the_serial_part_changes_the_tree_not_the_answers(monkeypatch):
     assert np.array_equal(whole[1], parts[1]) and np.array_equal(whole[0], parts[0])
 
 
+def test_leaves_touched_grow_with_the_dimension_of_the_cloud():
+    rng = np.random.default_rng(0)
+    curve, cloud = rng.normal(size=(3000, 1)) @ rng.normal(size=(1, 10)), rng.normal(size=(3000, 10))
+    few, many = (space_tree.leaves_touched(grow_tree(X), X, 5) for X in (curve, cloud))
+    assert 1 <= few < 4 and many > 20
+
+
 def test_too_many_rows_are_refused(monkeypatch):
     monkeypatch.setattr(space_tree, "MOST_ROWS", 10)
     with pytest.raises(ValueError, match="at most 10 rows, got 11"):

@@ -234,6 +234,33 @@ def test_trees_as_objects(kind):
     np.testing.assert_array_equal(model.kneighbors(Q)[1], a.query(Q, k=5)[1])
 
 
+def test_auto_looks_at_the_dimension_of_the_cloud_not_of_the_space():
+    rng = np.random.default_rng(0)
+    cloud, curve = rng.normal(size=(6000, 12)), rng.normal(size=(6000, 1)) @ rng.normal(size=(1, 12))
+    for X, method in ((cloud, "brute"), (curve, "kd_tree"), (cloud[:1000], "kd_tree"), (cloud[:, :3], "kd_tree")):
+        model = ours.NearestNeighbors().fit(np.ascontiguousarray(X))
+        assert model._fit_method == method
+        expected = theirs.NearestNeighbors(algorithm="kd_tree").fit(X).kneighbors(X[:50])
+        np.testing.assert_array_equal(model.kneighbors(X[:50])[1], expected[1])
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "cosine"])
+def test_approximate_neighbours_say_how_many_they_miss(metric):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 25)) + 3.0 * rng.normal(size=(20, 25))[rng.integers(20, size=4000)]
+    model = ours.NearestNeighbors(n_neighbors=10, algorithm="approximate", metric=metric).fit(X[:3800])
+    exact = ours.NearestNeighbors(n_neighbors=10, algorithm="brute", metric=metric).fit(X[:3800])
+    found, truth = model.kneighbors(X[3800:]), exact.kneighbors(X[3800:])
+    recall = np.mean([len(set(a) & set(b)) / 10 for a, b in zip(found[1], truth[1])])
+    assert model.certificate_.holds and recall > 0.9
+    assert 1 - recall == pytest.approx(model.certificate_.value, abs=0.05)  # 200 queries against 256 rows
+    np.testing.assert_allclose(found[0][found[1] == truth[1]], truth[0][found[1] == truth[1]], rtol=1e-12, atol=1e-14)
+    assert model.radius_neighbors(X[:1], truth[0].mean(), return_distance=False)[0].size > 0
+    assert "certificate_" not in vars(model.set_params(algorithm="auto").fit(X))
+    with pytest.raises(ValueError, match="use algorithm='brute'"):
+        ours.NearestNeighbors(algorithm="approximate", metric="manhattan").fit(X)
+
+
 def test_penguins_leave_one_out():
     X, y = load_penguins(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)

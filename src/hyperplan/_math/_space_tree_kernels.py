@@ -18,6 +18,7 @@ from hyperplan._core.jit import inner_kernel, kernel, view_kernel
 from hyperplan._math._distance_kernels import CHEBYSHEV, EUCLIDEAN, MANHATTAN, MINKOWSKI
 
 LEAF = 16  # points of a leaf, and queries of a group
+SHARED = 4  # leaves side by side whose queries are searched for together, in space
 DEPTH = 80  # places of a stack: one per level, and leaves hold 2^4 of at most 2^31 points
 MARGIN = 1e-10  # relative, far above the rounding of a distance in a million dimensions
 
@@ -258,6 +259,19 @@ def any_near(group, bound, rule, limits, gaps):  # OUT: gaps
 
 
 @inner_kernel
+def end_of_group(chosen, homes, d, start):
+    """Where the group that begins at `start` ends: up to LEAF queries that live near each other.
+
+    The more dimensions there are, the more leaves all of them have to look into anyway.
+    """
+    shared = SHARED << min(max(d - 3, 0), 8)
+    place, stop = homes[chosen[start]] // shared, start + 1
+    while stop < min(start + LEAF, chosen.shape[0]) and homes[chosen[stop]] // shared == place:
+        stop += 1
+    return stop
+
+
+@inner_kernel
 def load_group(Q, chosen, rule, points, group, hull):  # OUT: points, group, hull
     """Up to LEAF queries as rows and as columns (filled up with copies of the last), and a box or ball around them."""
     count, d = chosen.shape[0], Q.shape[1]
@@ -367,8 +381,10 @@ def nearest(
     # lists: distances and rows of a group, (LEAF, k): queries stand far apart in memory, their lists should not
     (values, places), k, n = lists, distances.shape[1], order.shape[0]
     points, group, hull, gaps, near, limits, stack, reach = room
-    for start in range(0, chosen.shape[0], LEAF):
-        some = chosen[start : min(start + LEAF, chosen.shape[0])]
+    stop = 0
+    while stop < chosen.shape[0]:
+        start, stop = stop, end_of_group(chosen, homes, Q.shape[1], stop)
+        some = chosen[start:stop]
         load_group(Q, some, rule, points, group, hull)
         home = homes[some[0]]
         rows = order[home * LEAF : min((home + 1) * LEAF, n)]
@@ -395,16 +411,18 @@ def nearest(
 
 
 @view_kernel
-def within(Q, chosen, radii, blocks, order, spans, bounds, rule, room, starts, counts, lists):  # OUT: counts, lists
+def within(Q, chosen, homes, radii, blocks, order, spans, bounds, rule, room, counts, lists):  # OUT: counts, lists
     """Count the rows within `radii` (reduced) of the chosen queries; list them too unless `lists` is empty.
 
     The list of query i begins at starts[i]; its entries come in no particular order.
     """
-    # as for `nearest`; radii, counts: (m,), counts zero; lists: rows and distances, both (starts[-1],) or empty
-    n, only_count, (found, distances) = order.shape[0], lists[0].shape[0] == 0, lists
+    # as for `nearest`; radii, counts: (m,), counts zero; lists: starts, rows and distances (the last two may be empty)
+    n, only_count, (starts, found, distances) = order.shape[0], lists[1].shape[0] == 0, lists
     points, group, hull, gaps, near, limits, stack, _ = room
-    for start in range(0, chosen.shape[0], LEAF):
-        some = chosen[start : min(start + LEAF, chosen.shape[0])]
+    stop = 0
+    while stop < chosen.shape[0]:
+        start, stop = stop, end_of_group(chosen, homes, Q.shape[1], stop)
+        some = chosen[start:stop]
         load_group(Q, some, rule, points, group, hull)
         least = most = radii[some[0]]
         for i in range(LEAF):
@@ -414,13 +432,13 @@ def within(Q, chosen, radii, blocks, order, spans, bounds, rule, room, starts, c
         while top > 0:
             top -= 1
             node = stack[top]
-            first, stop = spans[node, 0], spans[node, 1]
+            first, after = spans[node, 0], spans[node, 1]
             if hull_gap(hull, bounds[node], rule) > most:
                 continue
             if only_count and hull_span(hull, bounds[node], rule) <= least:
                 for i in range(some.shape[0]):
-                    counts[some[i]] += min(stop * LEAF, n) - first * LEAF
-            elif stop - first > 1:
+                    counts[some[i]] += min(after * LEAF, n) - first * LEAF
+            elif after - first > 1:
                 stack[top], stack[top + 1] = 2 * node + 1, 2 * node + 2
                 top += 2
             elif any_near(group, bounds[node], rule, limits, gaps):

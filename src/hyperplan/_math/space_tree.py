@@ -26,6 +26,7 @@ SERIAL = 16_384  # rows below which a subtree is grown in one go
 MOST_SUBTREES = 64
 QUERIES = 1024  # of one task
 LEAVES = 1024
+TRIALS = 24  # rows that are searched for to see whether a tree pays
 MOST_ROWS = 2**31 - 1  # rows are numbered in 32 bits
 
 
@@ -196,6 +197,21 @@ def nearest_rows(tree: SpaceTree, Q, n_neighbors, n_jobs=None):
     return distances, found
 
 
+def leaves_touched(tree: SpaceTree, X, n_neighbors, n_jobs=None) -> float:
+    """How many leaves a search for neighbours must look into, on average over some rows of the tree.
+
+    Their number says whether the tree pays: it depends on the dimension of the cloud, not on that of the space.
+    """
+    sample = np.ascontiguousarray(X[np.unique(np.linspace(0, X.shape[0] - 1, TRIALS).astype(np.int64))])
+    farthest = nearest_rows(tree, sample, n_neighbors, n_jobs)[0][:, -1]
+    boxes = tree.bounds[(tree.axes < 0) & (tree.spans[:, 1] > tree.spans[:, 0])]
+    touched = 0
+    for query, radius in zip(sample, farthest):
+        gaps = np.maximum(np.maximum(boxes[:, 0] - query, query - boxes[:, 1]), 0.0)
+        touched += int((np.einsum("ij,ij->i", gaps, gaps) <= radius * radius).sum())
+    return touched / len(sample)
+
+
 def reduced_radius(tree: SpaceTree, radius, n_queries):
     """Radii on the scale of the search (squares, powers), one per query."""
     radius = np.broadcast_to(np.asarray(radius, dtype=np.float64), (n_queries,))
@@ -229,12 +245,12 @@ def rows_within(tree: SpaceTree, Q, radius, by_distance=False, n_jobs=None) -> L
 
 
 def _run_within(tree, Q, radius, starts, counts, found, distances, n_jobs):
-    radii, (_, chosen) = reduced_radius(tree, radius, Q.shape[0]), homes_of(tree, Q, n_jobs)
+    radii, (homes, chosen) = reduced_radius(tree, radius, Q.shape[0]), homes_of(tree, Q, n_jobs)
 
     def run(part):
         where = tree.blocks, tree.order, tree.spans, tree.bounds
         room = _make_room(Q.shape[1])
-        k.within(Q, chosen[part], radii, *where, tree.rule, room, starts, counts, (found, distances))
+        k.within(Q, chosen[part], homes, radii, *where, tree.rule, room, counts, (starts, found, distances))
 
     thread_map(run, cut(Q.shape[0], QUERIES), n_jobs)
 

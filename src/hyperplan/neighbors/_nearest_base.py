@@ -27,7 +27,7 @@ from hyperplan._base import (
     is_classifier,
 )
 from hyperplan._math.space_tree import Lists
-from hyperplan.neighbors._nearest_index import Index, as_objects, make_index, nearest, recall_of, within
+from hyperplan.neighbors._nearest_index import Index, as_objects, make_index, nearest, recall_of, tree_pays, within
 from hyperplan.neighbors._nearest_metrics import (
     ALL_METRICS,
     VALID_METRICS,
@@ -86,6 +86,9 @@ class NeighborsBase(MultiOutputMixin, BaseEstimator):
             options = {key: value for key, value in self.effective_metric_params_.items() if value is not None}
             self._index = make_index(X, self.effective_metric_, options, self._fit_method, self.n_jobs)
             self.n_samples_fit_ = X.shape[0]
+            count = getattr(self, "n_neighbors", None)
+            if self.algorithm == "auto" and count is not None and not tree_pays(self._index, count, self.n_jobs):
+                self._fit_method, self._index = "brute", self._index._replace(tree=None)
         self.__dict__.pop("certificate_", None)  # exact searches have nothing to certify
         if self._fit_method == "approximate":
             self.certificate_ = recall_of(self._index, getattr(self, "n_neighbors", None), self.n_jobs)

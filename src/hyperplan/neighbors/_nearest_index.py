@@ -19,6 +19,8 @@ from hyperplan.neighbors._descent import Descent, build_graph, recall_certificat
 from hyperplan.neighbors._nearest_metrics import SAME, TURNED, is_metric_object
 
 PLAIN = ("euclidean", "manhattan", "chebyshev", "minkowski")
+FEW_COLUMNS, FEW_ROWS = 5, 4096  # up to which nobody asks whether the tree pays
+WORTHWHILE = 12.0, 1 / 70  # leaves, and share of all leaves, that a search may look into (measured)
 HUGE, TINY = 1e140, 1e-140  # beyond, squares of coordinates overflow or vanish
 
 
@@ -76,6 +78,21 @@ def make_index(X, metric, options, method, n_jobs=None) -> Index:
         return index._replace(descent=build_graph(rows, n_jobs))
     tree = space_tree.grow_tree(rows, learnt.code, learnt.power, method == "ball_tree", n_jobs)
     return index._replace(tree=tree)
+
+
+def tree_pays(index: Index, n_neighbors, n_jobs=None) -> bool:
+    """Whether the tree answers sooner than products of matrices would, by the leaves that some searches look into.
+
+    Where products win depends on the dimension of the cloud more than on that of the space; counted and not timed, so
+    that the answer is always the same.
+    """
+    n, d = index.X.shape
+    if index.tree is None or index.tree.rule.is_ball or index.tree.rule.code != EUCLIDEAN or index.learnt is None:
+        return True
+    if d <= FEW_COLUMNS or n < FEW_ROWS:
+        return True
+    touched = space_tree.leaves_touched(index.tree, _ready(index.X, index), min(n_neighbors + 1, n), n_jobs)
+    return touched < WORTHWHILE[0] + WORTHWHILE[1] * index.tree.blocks.shape[0]
 
 
 def _check_approximate(X, metric, options):
