@@ -56,6 +56,7 @@ FEW_TREES = {"n_estimators": 2, "max_iter": 3, "max_depth": 4}
 LARGE_SECONDS = 4.0  # an estimator's large fits with options stop then; those of the plain estimator are all done
 MANY_STEPS = ("HuberRegressor", "QuantileRegressor", "KernelPerceptron")  # whole large fits of these would take minutes
 # a combination an estimator refuses
+ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
 REJECTED = (ValueError, TypeError, AttributeError, ArithmeticError, MemoryError, NotImplementedError)
 
 
@@ -216,7 +217,7 @@ def _accepted(estimator):
 def _use(model, X, y, is_large=False):
     """Call everything that runs a kernel: fit, predict, transform; on tiny data also fit with weights, partial_fit."""
     model.fit(X, y)
-    for method in ("predict", "predict_proba", "decision_function", "transform", "kneighbors", "radius_neighbors"):
+    for method in (*ANSWERS, "kneighbors", "radius_neighbors"):
         if hasattr(model, method):
             getattr(model, method)(X)
     if is_large:
@@ -285,11 +286,12 @@ def _targets(estimator, score):
 
     positive = 100.0 * np.exp(score / (np.abs(score).max() + 1.0))
     pair = np.column_stack([positive, positive[::-1]])
-    if estimator().__sklearn_tags__().estimator_type == "ranker":
+    tags = estimator().__sklearn_tags__()
+    if tags.estimator_type == "ranker":
         return [np.digitize(score, [-0.7, 0.7])]
-    if is_classifier(estimator()):
+    if is_classifier(estimator()) or (tags.target_tags.required and tags.estimator_type is None):
         return [(score > 0).astype(np.intp), np.digitize(score, [-0.7, 0.7])]
-    return [positive, pair] if estimator().__sklearn_tags__().target_tags.single_output else [pair]
+    return [positive, pair] if tags.target_tags.single_output else [pair]
 
 
 def _large_inputs(estimator, is_plain):
@@ -307,6 +309,8 @@ def _large_inputs(estimator, is_plain):
         return
     own = {"preprocessing": (TALL,), "kernels": (TALL_KERNELS, WIDE), "neighbors": (TALL_KERNELS, WIDE)}
     shapes = own.get(family, (TALL_TREES, WIDE_TREES) if family in TREES else (TALL, WIDE))
+    needs_pairs = family == "svm" and not estimator.__name__.startswith("Linear")
+    shapes = (TALL_KERNELS,) if needs_pairs else shapes
     others = []
     for shape in shapes:
         X = rng.normal(size=shape)
@@ -314,7 +318,7 @@ def _large_inputs(estimator, is_plain):
         yield X, first
         others += [(X, y) for y in more] + [(X.astype(np.float32), first)]
         others += [(np.asfortranarray(X), first)] if shape == shapes[0] else []
-    if family not in (*TREES, "preprocessing", "neighbors"):
+    if family not in (*TREES, "preprocessing", "neighbors") and not needs_pairs:
         n, d = SPARSE
         columns = rng.integers(d, size=n * SPARSE_ROW, dtype=np.int32)  # as SciPy numbers all but huge matrices
         starts = np.arange(0, columns.size + 1, SPARSE_ROW, dtype=np.int32)
