@@ -36,11 +36,17 @@ def ours(dtype):
     return values
 
 
-def theirs(package):
-    def values(X, gamma):
-        return importlib.import_module(f"{package}.metrics.pairwise").rbf_kernel(X, gamma=gamma)
+def theirs(X, gamma):
+    return importlib.import_module("sklearn.metrics.pairwise").rbf_kernel(X, gamma=gamma)
 
-    return values
+
+def one_dal(X, gamma):
+    """The kernel of scikit-learn-intelex's support vector machines."""
+    return importlib.import_module("onedal.primitives").rbf_kernel(X, gamma=gamma)
+
+
+def single(function):
+    return lambda X, gamma: function(X.astype(np.float32), np.float32(gamma))
 
 
 def plain_numpy(X, gamma):
@@ -85,8 +91,8 @@ CASES = {
         SQUARE,
         {
             "hyperplan": gaussian(ours(np.float64)),
-            "sklearn": gaussian(theirs("sklearn")),
-            "sklearnex": gaussian(theirs("sklearnex")),
+            "sklearn": gaussian(theirs),
+            "onedal": gaussian(one_dal),
             "numpy": gaussian(plain_numpy),
         },
         largest_gap,
@@ -98,8 +104,9 @@ CASES = {
         SQUARE,
         {
             "hyperplan": gaussian(ours(np.float32)),
-            "numpy": gaussian(lambda X, gamma: plain_numpy(X.astype(np.float32), np.float32(gamma))),
-            "sklearn": gaussian(lambda X, gamma: theirs("sklearn")(X.astype(np.float32), gamma)),
+            "numpy": gaussian(single(plain_numpy)),
+            "sklearn": gaussian(single(theirs)),
+            "onedal": gaussian(single(one_dal)),
         },
         largest_gap,
         apply=None,

@@ -119,14 +119,29 @@ def test_singular_and_indefinite_systems_warn_and_are_least_squares(alpha):
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_leave_one_out_predictions_are_those_of_refits(weighted):
+def test_the_intercept_makes_the_weights_sum_to_zero(weighted):
+    """The two conditions of the minimum; shifting the targets then shifts the predictions."""
+    X, y = table(60)
+    weight = np.linspace(0.5, 2.0, 60) if weighted else np.ones(60)
+    model = KernelRidge(0.3, kernel="rbf", fit_intercept=True).fit(X, y + 50.0, sample_weight=weight)
+    assert abs(model.dual_coef_.sum()) < 1e-10 and model.intercept_ == pytest.approx(50.0, abs=2.0)
+    np.testing.assert_allclose(model.predict(X) + 0.3 / weight * model.dual_coef_, y + 50.0, rtol=1e-12)
+    pair = KernelRidge(0.3, kernel="rbf", fit_intercept=True).fit(X, np.column_stack([y, y + 50.0]), weight)
+    np.testing.assert_allclose(pair.predict(X)[:, 0] + 50.0, model.predict(X), rtol=1e-10)
+    assert KernelRidge().fit(X, y).intercept_ == 0.0
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("intercept", [False, True])
+def test_leave_one_out_predictions_are_those_of_refits(weighted, intercept):
     X, y = table(40)
     weight = np.linspace(0.5, 2.0, 40) if weighted else None
-    model = KernelRidge(0.3, kernel="rbf", leave_one_out=True).fit(X, y, sample_weight=weight)
+    plain = KernelRidge(0.3, kernel="rbf", fit_intercept=intercept)
+    model = clone(plain).set_params(leave_one_out=True).fit(X, y, sample_weight=weight)
     expected = np.empty(40)
     for kept, out in LeaveOneOut().split(X):
         part = None if weight is None else weight[kept]
-        expected[out] = KernelRidge(0.3, kernel="rbf").fit(X[kept], y[kept], sample_weight=part).predict(X[out])
+        expected[out] = clone(plain).fit(X[kept], y[kept], sample_weight=part).predict(X[out])
     np.testing.assert_allclose(model.loo_prediction_, expected, rtol=1e-9)
     assert not hasattr(model.set_params(leave_one_out=False).fit(X, y), "loo_prediction_")
 

@@ -1,11 +1,12 @@
 """Kernel ridge regression: least squares in the space of features of a kernel.
 
-Minimises ``sum_i w_i (y_i - f(x_i))^2 + alpha |f|^2`` over all functions f of the kernel's space.  The minimum is
-``f(x) = sum_j dual_j k(x, x_j)`` with ``(K + alpha / w) dual = y``: one linear system with as many unknowns as rows.
-There is no intercept (add a constant to the kernel, or centre the targets).
+Minimises ``sum_i w_i (y_i - b - f(x_i))^2 + alpha |f|^2`` over all functions f of the kernel's space.  The minimum is
+``f(x) = sum_j dual_j k(x, x_j)`` with ``(K + alpha / w) dual = y - b``: one linear system with as many unknowns as
+rows.  The intercept b is 0 as in scikit-learn, or, if asked for, the one that makes the weights sum to zero.
 """
 
 import warnings
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -37,7 +38,7 @@ TOLERANCE = float(np.sqrt(np.finfo(np.float64).eps))
 class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     """Least squares with a squared penalty in the space of features of a kernel.
 
-    Minimises ``sum_i w_i (y_i - f(x_i))^2 + alpha |f|^2``, f a function of the kernel's space, by one linear system
+    Minimises ``sum_i w_i (y_i - b - f(x_i))^2 + alpha |f|^2``, f a function of the kernel's space, by one linear system
     with a symmetric matrix; nothing to iterate, nothing to stop.  Positive kernels and ``alpha > 0`` have one solution;
     otherwise least squares of least norm are found, with a warning.
 
@@ -56,6 +57,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         Constant of "poly" and "sigmoid".
     kernel_params : dict, default=None
         Keyword arguments of a function.
+    fit_intercept : bool, default=False
+        Whether to fit ``b``, which is not penalised; False means 0, as in scikit-learn.
     leave_one_out : bool, default=False
         Whether to compute, in closed form, what the model would predict for each row if it had not seen it.
 
@@ -63,6 +66,8 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
     ----------
     dual_coef_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
         Weights of the rows.
+    intercept_ : float or ndarray of shape (n_targets,)
+        ``b``; 0.0 without intercept.
     X_fit_ : {ndarray, sparse matrix} of shape (n_samples, n_features)
         The rows, or the matrix of kernel values.
     loo_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
@@ -96,6 +101,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         "degree": Real(ge=0),
         "coef0": Real(),
         "kernel_params": OneOf(Is(lambda v: isinstance(v, dict), "an instance of 'dict'"), Null),
+        "fit_intercept": Bool,
         "leave_one_out": Bool,
     }
 
@@ -108,6 +114,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         degree=3,
         coef0=1,
         kernel_params=None,
+        fit_intercept=False,
         leave_one_out=False,
     ):
         self.alpha = alpha
@@ -116,6 +123,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.degree = degree
         self.coef0 = coef0
         self.kernel_params = kernel_params
+        self.fit_intercept = fit_intercept
         self.leave_one_out = leave_one_out
 
     def fit(self, X, y, sample_weight=None):
@@ -145,14 +153,13 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         # 3. maths
         root = np.ones(X.shape[0]) if weight is None else np.sqrt(weight)
         matrix = _weighted_matrix(kernel, X, None if weight is None else root)
-        dual, fits, loo = np.empty(Y.shape), [], np.empty(Y.shape)
+        dual, intercept, loo, fits = np.empty(Y.shape), np.zeros(Y.shape[1]), np.empty(Y.shape), []
         for value in np.unique(alpha):
             chosen = alpha == value
-            fit = solve_dual(matrix, root[:, None] * Y[:, chosen], float(value), leave_one_out=self.leave_one_out)
-            dual[:, chosen] = root[:, None] * fit.dual
+            part, fit = _solve(matrix, Y[:, chosen], root, float(value), self.fit_intercept, self.leave_one_out)
+            dual[:, chosen], intercept[chosen] = part.dual, part.intercept
             if self.leave_one_out:
-                with np.errstate(divide="ignore", invalid="ignore"):
-                    loo[:, chosen] = Y[:, chosen] - fit.dual / (fit.inverse_diagonal * root)[:, None]
+                loo[:, chosen] = part.loo
             fits.append(fit)
         if any(fit.status is not Status.EXACT for fit in fits):
             warnings.warn(
@@ -162,6 +169,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
             )
         # 4. attributes
         self.dual_coef_ = dual.ravel() if y.ndim == 1 else dual
+        self.intercept_ = (intercept[0] if y.ndim == 1 else intercept) if self.fit_intercept else 0.0
         self.X_fit_ = rows_first(X)
         self.__dict__.pop("loo_prediction_", None)
         if self.leave_one_out:
@@ -184,7 +192,7 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = check_design(self, X)
-        return self._kernel()._expand(rows_first(X), rows_first(self.X_fit_), self.dual_coef_)
+        return self._kernel()._expand(rows_first(X), rows_first(self.X_fit_), self.dual_coef_) + self.intercept_
 
     def _kernel(self):
         options = {"gamma": self.gamma, "degree": self.degree, "coef0": self.coef0}
@@ -195,6 +203,37 @@ class KernelRidge(MultiOutputMixin, RegressorMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = is_precomputed(self.kernel)
         return tags
+
+
+class _Part(NamedTuple):
+    """Solutions for the targets that share a penalty."""
+
+    dual: np.ndarray
+    intercept: np.ndarray
+    loo: np.ndarray | None
+
+
+def _solve(matrix, Y, root, alpha, fit_intercept, leave_one_out):
+    """Weights, intercepts and leave-one-out predictions, and the record of the system ``A dual = root (Y - b)``.
+
+    With an intercept, ``b = root'A^-1(root Y) / root'A^-1 root``: one more right-hand side.  Leaving out row i changes
+    its residual by the factor ``1 / (alpha M_ii)``, with ``M = A^-1`` less what the intercept explains.
+    """
+    right = root[:, None] * Y
+    fit = solve_dual(
+        matrix, np.column_stack([right, root]) if fit_intercept else right, alpha, leave_one_out=leave_one_out
+    )
+    dual, inverse, intercept, loo = fit.dual, fit.inverse_diagonal, np.zeros(Y.shape[1]), None
+    if fit_intercept:
+        dual, ones = fit.dual[:, :-1], fit.dual[:, -1]
+        total = float(root @ ones)
+        intercept = root @ dual / total if total != 0 else intercept
+        dual = dual - ones[:, None] * intercept
+        inverse = inverse - ones**2 / total if leave_one_out and total != 0 else inverse
+    if leave_one_out:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            loo = Y - dual / (inverse * root)[:, None]
+    return _Part(root[:, None] * dual, intercept, loo), fit
 
 
 def _penalties(alpha, n_targets):
