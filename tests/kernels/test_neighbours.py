@@ -5,7 +5,10 @@ import pytest
 
 from hyperplan._math import _brute_kernels as b
 from hyperplan._math import _space_tree_kernels as t
+from hyperplan._math.space_tree import grow_tree, nearest_rows, rows_within
+from hyperplan.neighbors import _descent_kernels as g
 from hyperplan.neighbors import _nearest_vote_kernels as v
+from hyperplan.neighbors._descent import build_graph, squared_walk
 
 WIDTHS = [0, 1, 2, b.BLOCK - 1, b.BLOCK, b.BLOCK + 1, 3 * b.BLOCK + 7]
 
@@ -91,3 +94,28 @@ def test_votes_means_and_inverse_distances():
     means = np.zeros((3, 1))
     v.average(np.array([[4.0], [1.0], [6.0], [2.0]]), starts, rows, weights, means)
     assert means[[0, 2], 0].tolist() == [3.0, 4.0] and np.isnan(means[1, 0])
+
+
+@pytest.mark.parametrize("is_ball", [False, True])
+@pytest.mark.parametrize("n", [1, 2, t.LEAF - 1, t.LEAF, t.LEAF + 1, 3 * t.LEAF + 7])
+def test_trees_against_all_distances(n, is_ball):
+    rng = np.random.default_rng(n)
+    X, Q = rng.normal(size=(n, 2)), rng.normal(size=(5, 2))
+    distances = np.sqrt(((Q[:, None] - X) ** 2).sum(axis=2))
+    tree, k = grow_tree(X, is_ball=is_ball), min(n, 3)
+    np.testing.assert_allclose(nearest_rows(tree, Q, k)[0], np.sort(distances, axis=1)[:, :k], rtol=1e-13)
+    starts, rows, _ = rows_within(tree, Q, 1.0)
+    assert np.array_equal(rows, np.nonzero(distances <= 1.0)[1])
+    assert np.array_equal(np.diff(starts), (distances <= 1.0).sum(axis=1))
+
+
+@pytest.mark.parametrize("n", [2, g.LEAF - 1, g.LEAF + 1, 5 * g.LEAF + 3])
+def test_walks_in_small_graphs_find_all(n):
+    """With fewer rows than a walk has patience for, every row is met."""
+    X = np.random.default_rng(n).normal(size=(n, 3))
+    found = build_graph(X)
+    assert (found.graph[:, 0] != np.arange(n)).all() and sorted(found.order[0].tolist()) == list(range(n))
+    squares, rows = squared_walk(found, X, X, min(n, 4))
+    expected = np.sort(((X[:, None] - X) ** 2).sum(axis=2), axis=1)[:, : min(n, 4)]
+    np.testing.assert_allclose(squares, expected, rtol=1e-12)
+    assert np.array_equal(rows[:, 0], np.arange(n))
