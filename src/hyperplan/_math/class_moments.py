@@ -27,6 +27,7 @@ SAMPLED_ROWS = 1024  # rows the shifts are means of
 SMALL_TABLE = 1 << 16  # classes times columns up to which every task may have tables of its own
 FEW_TASKS = 8  # tasks beyond that
 NO_WEIGHT = np.empty(0)
+SMALL_WORK = 1e7  # multiplications that are done before another thread has begun
 
 
 class ClassMoments(NamedTuple):
@@ -68,6 +69,11 @@ def _row_spans(n, table_entries):
     """Spans of rows, one task each: fewer where each task needs a large table."""
     rows = task_rows(n)
     return spans(n, rows if table_entries <= SMALL_TABLE else max(rows, -(-n // FEW_TASKS)))
+
+
+def worthwhile(n_jobs, work):
+    """`n_jobs`, or 1 where a number of multiplications is not worth a second thread."""
+    return 1 if work < SMALL_WORK else n_jobs
 
 
 def _added(parts):
@@ -256,7 +262,7 @@ def class_scatters(X, codes, n_classes, *, pooled=False, n_jobs=None) -> ClassSc
 
     count = np.diff(starts).astype(np.float64)
     total, scatter = np.zeros((n_classes, d)), np.zeros((matrices, d, d))
-    for (c, _), (sums, square) in zip(parts, quiet_map(task, parts, n_jobs)):
+    for (c, _), (sums, square) in zip(parts, quiet_map(task, parts, worthwhile(n_jobs, n * d * d))):
         total[c] += sums
         scatter[0 if pooled else c] += square
     with np.errstate(invalid="ignore", over="ignore"):

@@ -10,10 +10,11 @@ from hyperplan._math._class_scores_kernels import (
     log_normalise,
     row_winners,
 )
+from hyperplan._math.class_moments import worthwhile
 from hyperplan._math.moments import quiet_map
 
 SCORED_ENTRIES = 1 << 18  # entries of X that one task scores
-SCORED_ROWS = 512  # rows of a task where every class multiplies them by a matrix
+MULTIPLIED_ENTRIES = 1 << 16  # entries of X of one task where every class multiplies them by a matrix
 TRIANGLE_BLOCK = 32  # columns of a triangular factor that are multiplied at once
 
 
@@ -82,7 +83,7 @@ def gaussian_full_scores(X, means, triangles, constant, n_jobs=None):
             triangle_norms(centred, triangle, norms)
             out[part, k] = constant[k] - 0.5 * norms
 
-    quiet_map(task, spans(n, SCORED_ROWS), n_jobs)
+    quiet_map(task, spans(n, max(256, MULTIPLIED_ENTRIES // d)), worthwhile(n_jobs, n * d * d * len(triangles)))
     return out
 
 

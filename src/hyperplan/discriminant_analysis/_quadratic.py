@@ -27,7 +27,7 @@ from hyperplan._base import (
     encode_labels,
 )
 from hyperplan._math._class_moments_kernels import gather_rows
-from hyperplan._math.class_moments import class_scatters
+from hyperplan._math.class_moments import class_scatters, worthwhile
 from hyperplan._math.class_scores import gaussian_full_scores, log_normalised, upper_triangle, winners
 from hyperplan._math.moments import quiet_map
 from hyperplan.discriminant_analysis._common import (
@@ -240,7 +240,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
 
         if self.covariance_estimator is not None:  # one object, fitted class after class
             return [task(k) for k in range(len(rows))]
-        return quiet_map(task, range(len(rows)))
+        return quiet_map(task, range(len(rows)), worthwhile(None, len(rows) * 20 * X.shape[1] ** 3))
 
     def _require_full_rank(self, label, count, scaling, n_features):
         if (scaling > self.tol).sum() >= n_features:
@@ -262,7 +262,8 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         with np.errstate(divide="ignore"):
             constant = np.log(self.priors_) - 0.5 * np.array([np.log(scaling).sum() for scaling in self.scalings_])
         parts = zip(self.rotations_, self.scalings_)
-        triangles = quiet_map(lambda part: upper_triangle(part[0] / np.sqrt(part[1])), parts)
+        work = worthwhile(None, self.means_.shape[0] * 5 * self.means_.shape[1] ** 3)
+        triangles = quiet_map(lambda part: upper_triangle(part[0] / np.sqrt(part[1])), parts, work)
         scores = gaussian_full_scores(X, self.means_, triangles, constant)
         if not np.isfinite(scores).all():
             check_finite(self, X)

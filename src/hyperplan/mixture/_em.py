@@ -16,7 +16,9 @@ from hyperplan._math._class_moments_kernels import add_shared_squares
 from hyperplan._math._class_scores_kernels import diagonal_scores, normalise_shares
 from hyperplan._math.class_scores import triangle_norms
 from hyperplan._math.moments import moments, panel_rows, quiet_map, task_rows
+from hyperplan.mixture._em_kernels import STRIP, add_strip_moments, strip_scores
 
+FEW_COLUMNS = 32  # up to here kernels beat BLAS
 KINDS = ("full", "tied", "diag", "spherical")
 LOG_2_PI = float(np.log(2 * np.pi))
 
@@ -64,7 +66,12 @@ def _scorer(kind, mixture, centre):
     k, d = means.shape
     with np.errstate(divide="ignore"):
         constant = np.log(weights) + _log_determinants(kind, factors, d) - 0.5 * d * LOG_2_PI
-    if kind == "full":
+    if kind == "full" and d <= FEW_COLUMNS:
+
+        def fill(rows, out):
+            strip_scores(rows, means, factors, constant, _scratch(d), out)
+
+    elif kind == "full":
 
         def fill(rows, out):
             centred, norms = np.empty(rows.shape), np.empty(rows.shape[0])
@@ -88,6 +95,10 @@ def _scorer(kind, mixture, centre):
     return fill
 
 
+def _scratch(d):
+    return np.empty((2 * d + 3, STRIP))
+
+
 def _log_determinants(kind, factors, d):
     """Half the logarithms of the determinants of the precisions."""
     if kind == "full":
@@ -109,6 +120,9 @@ def _adder(kind, shift):
     """``add(rows, share, sums)``: weighted moments of rows about the shifts."""
     if kind in ("diag", "spherical"):
         return lambda rows, share, sums: add_shared_squares(rows, share, shift, *sums)
+
+    if kind == "full" and shift.shape[1] <= FEW_COLUMNS:
+        return lambda rows, share, sums: add_strip_moments(rows, share, shift, _scratch(shift.shape[1]), *sums)
 
     def add_tied(rows, share, sums):
         sums.count[...] += share.sum(axis=0)
@@ -190,7 +204,8 @@ def _moments_to_parameters(rows, kind, sums, shift, reg_covar):
     rest = sums.first / count[:, None]
     d = rest.shape[1]
     if kind == "full":
-        covariances = sums.second / count[:, None, None] - rest[:, :, None] * rest[:, None, :]
+        second = np.triu(sums.second) + np.swapaxes(np.triu(sums.second, 1), 1, 2)
+        covariances = second / count[:, None, None] - rest[:, :, None] * rest[:, None, :]
         covariances[:, range(d), range(d)] += reg_covar
     elif kind == "tied":
         covariances = (rows.scatter - (count[:, None] * rest).T @ rest) / rows.X.shape[0]
