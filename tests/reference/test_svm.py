@@ -94,6 +94,17 @@ def test_rows_of_weight_zero_or_less_take_no_part():
     np.testing.assert_allclose(some.decision_function(X), rest.decision_function(X), atol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM"])
+def test_a_weight_of_w_means_w_copies(name):
+    X, y = wine_like(n=80)
+    copies = np.random.default_rng(1).integers(0, 4, size=80)
+    heavy, many = (getattr(svm, name)(gamma=0.2, tol=1e-9) for _ in range(2))
+    heavy.fit(X, y, sample_weight=copies)
+    many.fit(np.repeat(X, copies, axis=0), np.repeat(y, copies))
+    method = "predict" if name.endswith("R") else "decision_function"
+    np.testing.assert_allclose(getattr(heavy, method)(X), getattr(many, method)(X), atol=1e-6)
+
+
 @pytest.mark.parametrize(("kernel", "nu"), [("rbf", 0.2), ("rbf", 0.5), ("linear", 0.6)])
 def test_nu_classification(kernel, nu):
     X, y = wine_like(n_classes=3)

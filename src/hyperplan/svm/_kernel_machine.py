@@ -70,15 +70,16 @@ class KernelMachine(BaseEstimator):
 
     # --- data
 
-    def _check_rows(self, X, y, sample_weight, **options) -> Training:
+    def _check_rows(self, X, y, sample_weight, *, has_target=True, **options) -> Training:
         """Checked rows, targets and weights."""
-        is_sparse = sp.issparse(X)
-        if is_sparse and self.kernel == "precomputed":
+        if sp.issparse(X) and self.kernel == "precomputed":
             raise TypeError("Sparse precomputed kernels are not supported.")
         if callable(self.kernel):
-            y = np.zeros(_count(X)) if y is None else column_or_1d(y, warn=True)
+            if has_target and y is None:
+                raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+            y = column_or_1d(y, warn=True) if has_target else np.zeros(_count(X))
             check_consistent_length(X, y)
-        elif y is None:
+        elif not has_target:
             X = check_design(self, X, reset=True, accept_sparse="csr", order="C", accept_large_sparse=False)
             y = np.zeros(X.shape[0])
         else:
@@ -299,16 +300,12 @@ def _like(X, values):
 def _row_weights(sample_weight, n):
     if sample_weight is None:
         return np.ones(n)
-    if np.size(sample_weight) == n and not np.any(np.asarray(sample_weight)):
+    given = np.asarray(sample_weight)
+    if given.shape not in ((n,), ()):
+        raise ValueError(f"sample_weight and X have incompatible shapes: {given.shape} weights for {n} rows")
+    if given.dtype.kind in "biuf" and not (given > 0).any() and not np.isnan(given).any():
         raise ValueError(f"{NO_WEIGHT} A fit needs rows that count.")
-    if np.shape(sample_weight) not in ((n,), ()):
-        raise ValueError(
-            f"sample_weight and X have incompatible shapes: {np.shape(sample_weight)} weights for {n} rows"
-        )
-    weight = check_weight(sample_weight, np.empty((n, 0)), allow_negative=True)
-    if not (weight > 0).any():
-        raise ValueError(f"{NO_WEIGHT} A fit needs rows that count.")
-    return weight
+    return check_weight(sample_weight if given.shape else given.item(), np.empty((n, 0)), allow_negative=True)
 
 
 def _gamma_of(gamma, X):

@@ -128,7 +128,7 @@ class OneClassSVM(OutlierMixin, KernelMachine):
             The fitted estimator.
         """
         check_params(self)  # 1 parameters
-        training = self._check_rows(X, None, sample_weight)  # 2 data
+        training = self._check_rows(X, None, sample_weight, has_target=False)  # 2 data
         rows = training.rows
         source, gamma = self._kernel_values(training.X)  # 3 maths
         source = source if rows.size == len(source) else source.take(rows)
