@@ -11,6 +11,7 @@ from sklearn.kernel_ridge import KernelRidge as PeerRidge
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict
 
+import hyperplan
 import hyperplan.kernel_approximation
 import hyperplan.kernel_ridge
 from hyperplan import thread_limit
@@ -19,7 +20,9 @@ from hyperplan.kernels import (
     KernelPerceptron,
     KernelRidge,
     Linear,
+    Normalized,
     Nystroem,
+    OnColumns,
     Polynomial,
     RBFSampler,
     Spectrum,
@@ -326,3 +329,15 @@ def test_linear_kernel_ridge_is_ridge():
     dual = KernelRidge(0.7, kernel=Linear()).fit(X, y)
     weights = np.linalg.solve(X.T @ X + 0.7 * np.eye(4), X.T @ y)
     np.testing.assert_allclose(dual.predict(X), X @ weights, rtol=1e-9)
+
+
+def test_models_with_kernel_objects_are_saved_and_loaded(tmp_path):
+    X, y = table()
+    kernel = RBF(0.5) + 2 * Polynomial(2) * OnColumns(Normalized(Linear()), [0, 2])
+    model = KernelRidge(0.1, kernel=kernel).fit(X, y)
+    hyperplan.save(model, tmp_path / "model.hpl")
+    again = hyperplan.load(tmp_path / "model.hpl")
+    assert again.kernel == kernel and np.array_equal(again.predict(X), model.predict(X))
+    function = KernelRidge(0.1, kernel=lambda a, b: a @ b).fit(X, y)
+    with pytest.raises(ValueError, match="Functions are code"):
+        hyperplan.save(function, tmp_path / "function.hpl")
