@@ -89,18 +89,9 @@ def test_missing_entries_are_left_out_of_sums_and_scores(n):
 
 
 @pytest.mark.parametrize("n", SIZES)
-def test_shared_squares_and_gathered_rows(n):
+def test_gathered_rows(n):
     X, _, _ = rows(n)
-    share = np.random.default_rng(3).dirichlet(np.ones(4), size=n).reshape(n, 4)
-    share[::3, 0] = 0.0
     shift = np.arange(12.0).reshape(4, 3)
-    count, first, second = np.zeros(4), np.zeros((4, 3)), np.zeros((4, 3))
-    sums.add_shared_squares(X, share, shift, count, first, second)
-    centred = X[:, None, :] - shift
-    np.testing.assert_allclose(count, share.sum(axis=0), atol=1e-12)
-    np.testing.assert_allclose(first, np.einsum("ik,ikj->kj", share, centred), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(second, np.einsum("ik,ikj->kj", share, centred**2), rtol=1e-12, atol=1e-12)
-
     order = np.random.default_rng(4).permutation(n)
     out = np.empty((n, 3))
     sums.gather_rows(X, order, shift[1], out)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hyperplan.mixture import _em
-from hyperplan.mixture._em_kernels import STRIP, add_strip_moments, strip_scores
+from hyperplan.mixture._em_kernels import STRIP, add_strip_moments, add_strip_squares, strip_scores
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, STRIP - 1, STRIP, STRIP + 1, 3 * STRIP + 7])
@@ -20,12 +20,16 @@ def test_strips(n, d, dtype):
     share[:, 1] *= n % 2  # a component without rows
     counts, first, second = np.zeros(2), np.zeros((2, d)), np.zeros((2, d, d))
     add_strip_moments(X, share, means, work, counts, first, second)
+    columns = np.zeros(2), np.zeros((2, d)), np.zeros((2, d))
+    add_strip_squares(X, share, means, work, *columns)
     for k in range(2):
         gap = wide - means[k]
         expected = constant[k] - 0.5 * ((gap @ factors[k]) ** 2).sum(axis=1)
         np.testing.assert_allclose(out[:, k], expected, rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(first[k], share[:, k] @ gap, rtol=1e-10, atol=1e-12)
         np.testing.assert_allclose(second[k], np.triu((share[:, k] * gap.T) @ gap), rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(columns[1][k], first[k], rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(columns[2][k], share[:, k] @ gap**2, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(counts, share.sum(axis=0))
 
 

@@ -83,23 +83,6 @@ def add_present_squares(X, codes, weight, shift, counts, sums, squares):
 
 
 @fast_kernel
-def add_shared_squares(X, share, shift, counts, sums, squares):
-    # X is C-ordered (n, d), share (n, k) the part of each row in each class, shift (k, d);
-    # counts (k,), sums and squares (k, d) of X - shift[class] are OUT
-    for i in range(X.shape[0]):
-        row = X[i]
-        for c in range(share.shape[1]):
-            w = share[i, c]
-            if w > 0.0:
-                centre, total, square = shift[c], sums[c], squares[c]
-                counts[c] += w
-                for j in range(row.shape[0]):
-                    z = row[j] - centre[j]
-                    total[j] += w * z
-                    square[j] += w * z * z
-
-
-@fast_kernel
 def add_category_counts(X, codes, weight, offsets, totals):
     # X is C-ordered (n, q), whole numbers, negative for missing; totals (all categories, k) is OUT;
     # category v of column j is row offsets[j] + v of totals

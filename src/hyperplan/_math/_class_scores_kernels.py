@@ -7,6 +7,7 @@ belongs to a class; inner loops run over slices from 0, where the compiler sees 
 import numpy as np
 
 from hyperplan._core.jit import fast_kernel, kernel
+from hyperplan._math._exponential_kernels import vector_exp
 
 
 @fast_kernel
@@ -137,9 +138,10 @@ def normalise_shares(scores, norms):
         top = row[0]
         for k in range(1, row.shape[0]):
             top = max(top, row[k])
+        for k in range(row.shape[0]):
+            row[k] = vector_exp(row[k] - top)
         total = 0.0
         for k in range(row.shape[0]):
-            row[k] = np.exp(row[k] - top)
             total += row[k]
         norms[i] = top + np.log(total)
         for k in range(row.shape[0]):

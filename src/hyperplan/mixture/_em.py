@@ -12,11 +12,10 @@ import numpy as np
 import scipy.linalg
 
 from hyperplan._core.parallel import single_threaded_blas, spans
-from hyperplan._math._class_moments_kernels import add_shared_squares
 from hyperplan._math._class_scores_kernels import diagonal_scores, normalise_shares
 from hyperplan._math.class_scores import triangle_norms
 from hyperplan._math.moments import moments, panel_rows, quiet_map, task_rows
-from hyperplan.mixture._em_kernels import STRIP, add_strip_moments, strip_scores
+from hyperplan.mixture._em_kernels import STRIP, add_strip_moments, add_strip_squares, strip_scores
 
 FEW_COLUMNS = 32  # up to here kernels beat BLAS
 KINDS = ("full", "tied", "diag", "spherical")
@@ -119,7 +118,7 @@ def joint_scores(X, kind, mixture, n_jobs=None):
 def _adder(kind, shift):
     """``add(rows, share, sums)``: weighted moments of rows about the shifts."""
     if kind in ("diag", "spherical"):
-        return lambda rows, share, sums: add_shared_squares(rows, share, shift, *sums)
+        return lambda rows, share, sums: add_strip_squares(rows, share, shift, _scratch(shift.shape[1]), *sums)
 
     if kind == "full" and shift.shape[1] <= FEW_COLUMNS:
         return lambda rows, share, sums: add_strip_moments(rows, share, shift, _scratch(shift.shape[1]), *sums)

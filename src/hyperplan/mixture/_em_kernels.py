@@ -1,4 +1,4 @@
-"""Full Gaussians in few dimensions: rows are turned into short columns, so that loops run over rows at full width.
+"""Gaussians by strips of rows, turned into short columns, so that loops run over rows at full width.
 
 BLAS is slow on matrices of a few columns.  `work` is (2 d + 3, STRIP): the columns of a strip of rows, the same about a
 mean, and three rows of scratch.
@@ -75,3 +75,29 @@ def add_strip_moments(X, share, shift, work, counts, first, second):
                         for r in range(count):
                             total += wz[r] * z[r]
                         second[k, i, j] += total
+
+
+@fast_kernel
+def add_strip_squares(X, share, shift, work, counts, first, second):
+    # as add_strip_moments, with second (k, d) the squares of single columns
+    n, d = X.shape
+    w = work[2 * d]
+    for start in range(0, n, STRIP):
+        count = min(STRIP, n - start)
+        _load_strip(X, start, count, work)
+        for k in range(share.shape[1]):
+            total = 0.0
+            for r in range(count):
+                w[r] = share[start + r, k]
+                total += w[r]
+            counts[k] += total
+            if total > 0.0:
+                for j in range(d):
+                    column, mean = work[j], shift[k, j]
+                    total = square = 0.0
+                    for r in range(count):
+                        z = column[r] - mean
+                        total += w[r] * z
+                        square += w[r] * z * z
+                    first[k, j] += total
+                    second[k, j] += square
