@@ -33,7 +33,7 @@ from hyperplan.kernels import KernelRidge
 from hyperplan.linear_model import Lasso, LassoCV, LinearRegression, RidgeClassifier
 from hyperplan.mixture import GaussianMixtureIC, MixtureClassifier
 from hyperplan.naive_bayes import GaussianNB
-from hyperplan.neighbors import DensityModes, KernelDensity, NadarayaWatsonRegressor
+from hyperplan.neighbors import DensityModes, KernelDensity, KNeighborsClassifier, NadarayaWatsonRegressor
 from hyperplan.preprocessing import StandardScaler
 from hyperplan.tree import DecisionTreeClassifier, plot_tree
 
@@ -318,6 +318,39 @@ def densities():
     return figure
 
 
+def neighbors():
+    """Borders of one and of fifteen neighbours on two bill measures; leave-one-out error against K."""
+    table = load_penguins()
+    columns = [table.feature_names.index(name) for name in ("bill_length_mm", "bill_depth_mm")]
+    X = StandardScaler().fit_transform(table.data[:, columns])
+    y = np.unique(table.target, return_inverse=True)[1]
+    figure, (left, right) = panels((1.1, 1))
+    grid = np.stack(np.meshgrid(*(np.linspace(low - 0.3, high + 0.3, 160) for low, high in zip(X.min(0), X.max(0)))))
+    for k, style, colour in ((1, ":", PURPLE), (15, "-", INK)):
+        answer = KNeighborsClassifier(k).fit(X, y).predict(grid.reshape(2, -1).T).reshape(grid.shape[1:])
+        left.contour(*grid, answer, levels=[0.5, 1.5], colors=colour, linestyles=style, linewidths=1.6)
+        left.plot([], [], style, color=colour, label=f"border of {k} neighbour{'s' if k > 1 else ''}")
+    for code, (colour, mark) in enumerate(zip((BLUE, ORANGE, GREEN), "osD")):
+        left.plot(*X[y == code].T, mark, color=colour, ms=4, alpha=0.7, label=np.unique(table.target)[code])
+    left.set_xlabel("bill length (standard deviations)")
+    left.set_ylabel("bill depth (standard deviations)")
+    dress(left, "Three species, two measures", "both")
+    left.legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3, columnspacing=1.0)
+
+    counts = np.unique(np.geomspace(1, 120, 24).astype(int))
+    for weights, style, colour in (("uniform", "o-", BLUE), ("distance", "D--", ORANGE)):
+        errors = [100 * (1 - KNeighborsClassifier(k, weights=weights).fit(X, y).score(None, y)) for k in counts]
+        right.plot(counts, errors, style, color=colour, ms=4, label=f'weights="{weights}"')
+    right.set_xscale("log")
+    plain_ticks(right, [1, 3, 10, 30, 100])
+    right.set_ylim(bottom=0)
+    right.set_xlabel("neighbours K")
+    right.set_ylabel("leave-one-out error in %")
+    dress(right, "Few follow the noise, many blur", "y")
+    right.legend(frameon=False)
+    return figure
+
+
 def evaluation():
     """Naive and corrected intervals of four models, and how often either contains the truth."""
     X, y = load_penguins(target="sex", return_X_y=True)
@@ -469,5 +502,6 @@ def photograph(page, picture, width=1280, height=1130):
 if __name__ == "__main__":
     drawn = {"linear": linear, "trees": trees, "forests": forests, "boosting": boosting, "evaluation": evaluation}
     drawn |= {"probabilistic": probabilistic, "calibration": calibration, "densities": densities, "kernels": kernels}
+    drawn |= {"neighbors": neighbors}
     for chosen in sys.argv[1:] or [*drawn, "competition"]:
         competition() if chosen == "competition" else write(chosen, drawn[chosen]())
