@@ -211,6 +211,22 @@ def _fill_tile(spec, a, rows, b, columns, out, flat, step):
         k.repair_gaussian(left, right, *squares, float(spec.gamma), trusted, LEAST, start, step, flat)
 
 
+def finish_squares(gamma, products, a_squares, b_squares):
+    """``exp(-gamma (|a|^2 + |b|^2 - 2 ab))`` of a matrix of inner products, in place and returned."""
+    flat, step = _flat_view(products)
+    kernel = k.gaussian_single if products.dtype == np.float32 else k.gaussian_double
+    kernel(a_squares, b_squares, products.dtype.type(gamma), 0, step, flat)
+    return products
+
+
+def finish_distances(gamma, gaps):
+    """``exp(-gamma d)`` of a matrix of distances, in place and returned."""
+    flat, step = _flat_view(gaps)
+    kernel = k.exponential_single if gaps.dtype == np.float32 else k.exponential_double
+    kernel(*gaps.shape, gaps.dtype.type(gamma), 0, step, flat)
+    return gaps
+
+
 def finish_products(spec, tile):
     """Kernel values of inner products, in place."""
     if spec.name in ("poly", "sigmoid"):

@@ -9,7 +9,18 @@ import scipy.sparse as sp
 from hyperplan._base import Null, OneOf, Real, check_array
 from hyperplan._core.memory import require_memory
 from hyperplan._math import distances
-from hyperplan._math.gram import DIFFERENCES, KernelSpec, Rows, diagonal, fill, fill_square, finish_products, prepare
+from hyperplan._math.gram import (
+    DIFFERENCES,
+    KernelSpec,
+    Rows,
+    diagonal,
+    fill,
+    fill_square,
+    finish_distances,
+    finish_products,
+    finish_squares,
+    prepare,
+)
 from hyperplan.kernels._kernel import Kernel
 
 GAMMA = OneOf(Real(ge=0), Null)
@@ -71,7 +82,7 @@ def _sparse_values(spec, X, Y):
     if spec.name == "laplacian":
         from hyperplan.metrics.pairwise import manhattan_distances
 
-        return np.exp(-spec.gamma * manhattan_distances(X, Y))
+        return finish_distances(spec.gamma, np.ascontiguousarray(manhattan_distances(X, Y)))
     products = X @ Y.T
     products = np.asarray(products.toarray() if sp.issparse(products) else products, dtype=np.float64)
     if spec.name == "cosine":
@@ -79,8 +90,7 @@ def _sparse_values(spec, X, Y):
             lengths = np.sqrt(_squares(table))
             values /= np.where(lengths > 0, lengths, 1.0)[:, None]
     if spec.name == "rbf":
-        gaps = _squares(X)[:, None] + _squares(Y) - 2.0 * products
-        return np.exp(-spec.gamma * np.maximum(gaps, 0.0, out=gaps))
+        return finish_squares(spec.gamma, np.ascontiguousarray(products), _squares(X), _squares(Y))
     return finish_products(spec, products)
 
 
