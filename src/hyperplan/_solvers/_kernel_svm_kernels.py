@@ -92,8 +92,8 @@ def follow(first, second, step, score, up, down):  # OUT: score, up, down
 def improve_pairs(K, diagonal, terms, split, target, max_iter, beta, score, work):  # OUT: beta, score, work
     """Pair steps until no pair violates the optimality conditions by more than `target`.
 
-    Groups are the coefficients before and from `split`; the one with the worse pair is served first.  Returns the number
-    of steps and the largest violation (with NaN in K: at once).
+    Groups are the coefficients before and from `split`; the one with the worse pair is served first.  Returns the
+    number of steps and the largest violation (with NaN in K: at once).
     """
     # K: (n, n) symmetric, C order, float32 or float64; terms: (4, n); beta, score = K beta: (n,); work: (3, n)
     up, down, gain = work[0], work[1], work[2]

@@ -102,7 +102,7 @@ def group_constants(problem, beta, score):
 
     A coefficient is free if neither a bound nor the kink at zero holds it; there ``score + slope of l = -constant``.
     """
-    low, high, below, above = problem.terms
+    low, high = problem.terms[:2]
     up, down = np.empty_like(beta), np.empty_like(beta)
     k.slopes(problem.terms, beta, score, up, down)
     is_free = (beta > low) & (beta < high) & (beta != 0.0)

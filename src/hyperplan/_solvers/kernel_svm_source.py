@@ -115,13 +115,13 @@ class SparseRows(NamedTuple):
 
 
 class GivenMatrix(NamedTuple):
-    """Kernel values that were computed before; `index` are the rows and columns that count."""
+    """Kernel values that were computed before; `places` are the rows and columns that count."""
 
     matrix: np.ndarray
-    index: np.ndarray
+    places: np.ndarray
 
     def __len__(self):
-        return self.index.shape[0]
+        return self.places.shape[0]
 
     @property
     def dtype(self):
@@ -130,26 +130,26 @@ class GivenMatrix(NamedTuple):
 
     def take(self, index):
         """Some of the rows and columns."""
-        return GivenMatrix(self.matrix, self.index[index])
+        return GivenMatrix(self.matrix, self.places[index])
 
     def diagonal(self):
         """The diagonal."""
-        return self.matrix[self.index, self.index].astype(np.float64)
+        return self.matrix[self.places, self.places].astype(np.float64)
 
     def square(self):
         """The rows and columns that count."""
-        return self.matrix[np.ix_(self.index, self.index)]
+        return self.matrix[np.ix_(self.places, self.places)]
 
     def fill(self, index, out):
         """Some rows of the matrix."""
-        out[...] = self.matrix[np.ix_(self.index[index], self.index)]
+        out[...] = self.matrix[np.ix_(self.places[index], self.places)]
 
     def product(self, other, coef):
         """Rows of the matrix times coefficients of the columns of `other`, which belongs to the same matrix."""
         return _tiled_product(self, other, coef, self._tile)
 
     def _tile(self, other, rows, columns, scratch):
-        return self.matrix[np.ix_(self.index[rows], other.index[columns])]
+        return self.matrix[np.ix_(self.places[rows], other.places[columns])]
 
 
 class Mirrored(NamedTuple):

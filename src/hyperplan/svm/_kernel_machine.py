@@ -225,8 +225,8 @@ def certify(machines, tol, max_iter) -> Certificate:
     return Certificate(
         kind="optimality conditions",
         guarantee=(
-            f"no pair of coefficients violates the optimality conditions by more than {violation:.2g}; the objective is "
-            f"at most {gap:.3g} above its minimum"
+            f"no pair of coefficients violates the optimality conditions by more than {violation:.2g}; the objective "
+            f"is at most {gap:.3g} above its minimum"
         ),
         value=violation,
         bound=tol,
@@ -258,8 +258,8 @@ def warn_unless_converged(estimator):
         advice = "No step improves the fit at this precision. Lower C, raise tol"
     warnings.warn(
         f"{advice} or scale the columns (hyperplan.preprocessing.StandardScaler): after {details['n_iter']} steps the "
-        f"optimality conditions are violated by {certificate.value:.2g} (tol asks for {certificate.bound:.2g}), and the "
-        f"objective {details['primal']:.6g} is at most {details['gap']:.2g} above its minimum.",
+        f"optimality conditions are violated by {certificate.value:.2g} (tol asks for {certificate.bound:.2g}), and "
+        f"the objective {details['primal']:.6g} is at most {details['gap']:.2g} above its minimum.",
         ConvergenceWarning,
         stacklevel=3,
     )

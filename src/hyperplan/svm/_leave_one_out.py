@@ -1,4 +1,4 @@
-"""Leave-one-out bounds for support vector classifiers, without leaving anything out, and a choice of parameters by them.
+"""Leave-one-out bounds for support vector classifiers without leaving anything out, and a choice of parameters by them.
 
 With f the fitted function, a_p = |beta_p| and K the kernel matrix of the support vectors, leaving row p out changes its
 own score by a_p S_p^2, where S_p is the distance from phi(x_p) to the span of the other free vectors with weights that

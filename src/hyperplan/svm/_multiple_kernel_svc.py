@@ -3,9 +3,9 @@
     minimise over d >= 0, sum d = 1    J(d) = max over beta of the dual of SVC with the kernel sum_k d_k K_k
 
 J is convex and differentiable with slope -1/2 beta'K_k beta; reduced gradients keep the sum, a line search along them
-keeps the signs.  With several classes J is the sum over pairs of classes, which share the weights.  The dual of the whole
-problem has the value ``sum_i s_i beta_i - max_k 1/2 beta'K_k beta``: the gap to it is zero exactly when no kernel would
-explain the coefficients better than the combination does.  Stops when that gap is at most `tol` times J.
+keeps the signs.  With several classes J is the sum over pairs of classes, which share the weights.  The dual of the
+whole problem has the value ``sum_i s_i beta_i - max_k 1/2 beta'K_k beta``: the gap to it is zero exactly when no kernel
+would explain the coefficients better than the combination does.  Stops when that gap is at most `tol` times J.
 """
 
 from typing import Any, NamedTuple
@@ -141,8 +141,8 @@ class MultipleKernelSVC(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     kernels : sequence of {'linear', 'rbf', 'poly', 'sigmoid'} or callable, default=None
-        Kernels to combine; strings stand for the kernels of `SVC` with its defaults, callables get two tables and return
-        the matrix of values.  None means a linear kernel and Gaussian ones of five widths.
+        Kernels to combine; strings stand for the kernels of `SVC` with its defaults, callables get two tables and
+        return the matrix of values.  None means a linear kernel and Gaussian ones of five widths.
     C : float, default=1.0
         Cost of a margin violation.
     normalize : bool, default=True

@@ -16,9 +16,9 @@ from hyperplan.svm._kernel_classifier import KernelClassifier, pairs_of
 class SVC(KernelClassifier):
     """Support vector classification with a kernel.
 
-    Minimises ``1/2 |w|^2 + C sum_i max(0, 1 - s_i f(x_i))`` in feature space.  Pair steps with second-order choice on the
-    dual: all in one kernel up to 2000 rows, beyond on working sets of about a thousand rows whose kernel values are one
-    matrix product in single precision.  Stops when the optimality conditions hold up to `tol`.
+    Minimises ``1/2 |w|^2 + C sum_i max(0, 1 - s_i f(x_i))`` in feature space.  Pair steps with second-order choice on
+    the dual: all in one kernel up to 2000 rows, beyond on working sets of about a thousand rows whose kernel values are
+    one matrix product in single precision.  Stops when the optimality conditions hold up to `tol`.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ class SVC(KernelClassifier):
     certificate_ : Certificate
         Largest violation; primal, dual, gap, free and bound vectors, margin ``1 / |w|``.
     compression_bound_ : float
-        Upper bound on the error rate, with 95 % confidence, from the number of support vectors alone.  Holds for a kernel
-        and parameters chosen without these rows ('scale' looks at them).
+        Upper bound on the error rate, with 95 % confidence, from the number of support vectors alone.  Holds for a
+        kernel and parameters chosen without these rows ('scale' looks at them).
     n_features_in_ : int
         Number of features seen by `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -100,8 +100,8 @@ class KernelRegressor(RegressorMixin, KernelMachine):
 class SVR(KernelRegressor):
     """Support vector regression with a kernel: no loss within `epsilon` of the target.
 
-    Minimises ``1/2 |w|^2 + C sum_i max(0, |y_i - f(x_i)| - epsilon)`` in feature space by pair steps on the dual with one
-    signed coefficient per row, as `SVC` does.
+    Minimises ``1/2 |w|^2 + C sum_i max(0, |y_i - f(x_i)| - epsilon)`` in feature space by pair steps on the dual with
+    one signed coefficient per row, as `SVC` does.
 
     Parameters
     ----------
