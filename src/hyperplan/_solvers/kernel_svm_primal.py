@@ -4,8 +4,8 @@
 
 over coefficients b and the constant c (L6 with lambda = 1 / C).  The hinge is rounded off within h of its kink;
 Newton's method on the rounded objective solves one symmetric system in the rows that lie there, and h shrinks until
-rounding costs less than `tol`.  Coefficients are derivatives of the loss, so that they are feasible for the dual, and the gap
-between the primal value and the dual value of the same coefficients certifies the result.
+rounding costs less than `tol`.  Coefficients are derivatives of the loss, so that they are feasible for the
+dual, and the gap between the primal value and the dual value of the same coefficients certifies the result.
 """
 
 from typing import NamedTuple

@@ -199,6 +199,9 @@ def _solve_hard(solve, source, cost):
     radius = np.sqrt(max(diagonal.max(initial=0.0), np.finfo(float).tiny))
     unit, start, factor = 1.0 / radius**2, None, HARD_START
     is_hard = np.isinf(cost)
+    machine = solve(np.where(is_hard, HARD_LIMIT * unit, cost), None)  # most problems that can be solved are, at once
+    if machine.status.ok and not (is_hard & (np.abs(machine.beta) >= machine.cost)).any():
+        return machine._replace(cost=cost)
     while True:
         machine = solve(np.where(is_hard, factor * unit, cost), start)
         start = machine.beta

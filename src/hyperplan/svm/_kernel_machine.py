@@ -25,6 +25,7 @@ from hyperplan._base import (
     column_or_1d,
 )
 from hyperplan._core.memory import require_memory
+from hyperplan._core.parallel import spans
 from hyperplan._math.gram import KernelSpec
 from hyperplan._solvers.kernel_svm import precision
 from hyperplan._solvers.kernel_svm_source import dense_rows, given_matrix, sparse_rows
@@ -34,6 +35,8 @@ TOO_LARGE = (
     "The dual coefficients or intercepts are not finite. The input data may contain large values and need to be "
     "preprocessed."
 )
+DENSE_VALUES = 4_000_000  # values of sparse training rows up to which they are made dense
+SPARSE_PART = 10_000  # sparse rows that are answered for together
 NO_WEIGHT = "Invalid input - all samples have zero or negative weights."
 REFERENCE = "Fan, Chen, Lin (2005), JMLR 6; Boyd, Vandenberghe (2004), Convex Optimization, section 5.5"
 
@@ -100,10 +103,13 @@ class KernelMachine(BaseEstimator):
             return given_matrix(X), 0.0
         gamma = _gamma_of(self.gamma, X)
         spec = KernelSpec(self.kernel, gamma, float(self.degree), float(self.coef0))
-        return self._rows(X, spec, X.shape[0]), gamma
+        return self._rows(X, spec, X.shape), gamma
 
-    def _rows(self, X, spec, n_train, like=None):
-        dtype = precision(n_train, self.tol)
+    def _rows(self, X, spec, shape_fit, like=None):
+        """The source of some rows; small sparse data becomes dense, which is faster and rounds as dense data does."""
+        dtype = precision(shape_fit[0], self.tol)
+        if sp.issparse(X) and np.prod(shape_fit) <= DENSE_VALUES:
+            X = X.toarray()
         try:
             return sparse_rows(spec, X, dtype) if sp.issparse(X) else dense_rows(spec, X, dtype, like)
         except ValueError as error:  # squares that overflow
@@ -206,8 +212,11 @@ class KernelMachine(BaseEstimator):
         spec = KernelSpec(self.kernel, self._gamma, float(self.degree), float(self.coef0))
         if self.kernel == "linear":
             return np.asarray(X @ (self.support_vectors_.T @ coef))
-        vectors = self._rows(self.support_vectors_, spec, self.shape_fit_[0])
-        return self._rows(X, spec, self.shape_fit_[0], like=vectors).product(vectors, coef)
+        vectors = self._rows(self.support_vectors_, spec, self.shape_fit_)
+        parts = [X] if not self._sparse else [X[part] for part in spans(X.shape[0], SPARSE_PART)]
+        return np.concatenate(
+            [self._rows(part, spec, self.shape_fit_, vectors).product(vectors, coef) for part in parts]
+        )
 
     def _dense_dual_coef(self):
         return self._dual_coef_.toarray() if sp.issparse(self._dual_coef_) else self._dual_coef_
@@ -253,11 +262,14 @@ def warn_unless_converged(estimator):
         return
     details = certificate.details
     if details["max_iter"] >= 0 and details["n_iter"] >= details["max_iter"]:
-        advice = f"Solver terminated early (max_iter={details['max_iter']}). Raise max_iter"
+        advice = (
+            f"Solver terminated early (max_iter={details['max_iter']}).  Consider pre-processing your data with "
+            "StandardScaler or MinMaxScaler, or raise max_iter"
+        )
     else:
-        advice = "No step improves the fit at this precision. Lower C, raise tol"
+        advice = "No step improves the fit at this precision.  Scale the columns, lower C or raise tol"
     warnings.warn(
-        f"{advice} or scale the columns (hyperplan.preprocessing.StandardScaler): after {details['n_iter']} steps the "
+        f"{advice}: after {details['n_iter']} steps the "
         f"optimality conditions are violated by {certificate.value:.2g} (tol asks for {certificate.bound:.2g}), and "
         f"the objective {details['primal']:.6g} is at most {details['gap']:.2g} above its minimum.",
         ConvergenceWarning,
@@ -286,7 +298,7 @@ def _count(X):
 
 def _canonical(X):
     """Sparse rows with sorted, unique columns (a copy if need be); anything else as it is."""
-    if sp.issparse(X) and not X.has_canonical_format:
+    if sp.issparse(X) and X.format == "csr" and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     return X

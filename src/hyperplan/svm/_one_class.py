@@ -3,8 +3,8 @@
     minimise   1/2 |w|^2 + sum_i c_i max(0, r - <w, phi(x_i)>) - nu r sum_i c_i
 
 over w and r, with c_i the weights of the rows (Schoelkopf's objective times the number of rows); rows with
-<w, phi(x)> < r are outliers.  Dual: minimise 1/2 a'Ka over 0 <= a_i <= c_i with sum_i a_i = nu sum_i c_i.  Stops when no
-pair of coefficients violates the optimality conditions by more than `tol`.
+<w, phi(x)> < r are outliers.  Dual: minimise 1/2 a'Ka over 0 <= a_i <= c_i with sum_i a_i = nu sum_i c_i.  Stops when
+no pair of coefficients violates the optimality conditions by more than `tol`.
 """
 
 import numpy as np
