@@ -16,6 +16,7 @@ from hyperplan.kernels import (
     Constant,
     Cosine,
     FromFunction,
+    Kernel,
     KernelPerceptron,
     Laplacian,
     Linear,
@@ -355,3 +356,27 @@ def test_tables_that_do_not_fit_are_refused():
         RBF().expansion(X, Y, np.ones(3))
     with pytest.raises(ValueError, match="Y must be None"):
         Precomputed()(np.eye(3), np.eye(3))
+
+
+class Brownian(Kernel):
+    """``min(x, y)`` for one column of positive numbers: a kernel that a user writes."""
+
+    def _against(self, Y, dtype):
+        def write(X, out):
+            np.minimum(X, Y[:, 0], out=out)
+
+        return write
+
+    def _diag(self, X):
+        return X[:, 0]
+
+
+def test_kernels_of_ones_own():
+    times = np.array([[1.0], [2.0], [4.0]])
+    kernel = Brownian()
+    assert kernel(times).tolist() == [[1.0, 1.0, 1.0], [1.0, 2.0, 2.0], [1.0, 2.0, 4.0]]
+    assert mercer_check(kernel, times).holds and kernel.norm(times).tolist() == [1.0, np.sqrt(2.0), 2.0]
+    np.testing.assert_allclose((kernel + Linear()).gram(times), np.minimum(times, times.T) + times @ times.T)
+    np.testing.assert_allclose(kernel.distance(times) ** 2, np.abs(times - times.T), atol=1e-12)  # of increments
+    with pytest.raises(TypeError, match="_against"):
+        Kernel()(times)
