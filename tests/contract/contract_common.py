@@ -33,7 +33,7 @@ def data(name, n=120, d=6, seed=0):
     score = X @ np.linspace(1.0, -1.0, d) + 0.7 * rng.normal(size=n)
     model = build(name)
     X = suited(model.__sklearn_tags__().input_tags, X)
-    if is_classifier(model):
+    if is_classifier(model) or wants_labels(model):
         return X, np.digitize(score, [0.0]).astype(np.intp)
     if model.__sklearn_tags__().estimator_type == "ranker":
         return X, np.digitize(score, [0.0, 1.0])
@@ -49,6 +49,12 @@ def suited(tags, X):
     return (X > 0).astype(X.dtype) + (X > 1) if tags.categorical else np.abs(X)
 
 
+def wants_labels(model):
+    """Whether something that is no classifier learns from labels: a learnt metric."""
+    tags = model.__sklearn_tags__()
+    return tags.target_tags.required and tags.estimator_type is None
+
+
 def fit(model, X, y, **options):
     """Fit in silence: convergence is judged by the certificate, not by the warning."""
     with warnings.catch_warnings():
@@ -58,7 +64,7 @@ def fit(model, X, y, **options):
 
 def output(model, X):
     """What a fitted model answers for rows: scores where there are some, else predictions, else the transform."""
-    for method in ("decision_function", "predict", "transform"):
+    for method in ("decision_function", "predict", "transform", "score_samples"):
         if hasattr(model, method):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
