@@ -162,10 +162,10 @@ def test_quantile_weights_give_the_mean_and_the_quantiles():
 def test_division_keeps_rows_in_order(known):
     """With the codes of the node at hand, or looked up in the column; units go with their rows."""
     column = np.array([3, 1, 2, 5, 0, 9], dtype=np.int32)
-    rows, units = np.array([5, 0, 1, 2, 3, 4], dtype=np.int32), np.arange(6).astype(np.uint64)
+    rows, units = np.array([5, 0, 1, 2, 3, 4], dtype=np.uint32), np.arange(6).astype(np.uint64)
     codes = column[rows[1:]] if known else column[:0]
-    spill, spare = np.empty(5, dtype=np.int32), np.empty(5, dtype=np.uint64)
-    n_left, below = grow_kernels.divide_two(codes, column, 2, (1, 6), rows, units, spill, spare)
+    spill, spare = np.empty(5, dtype=np.uint32), np.empty(5, dtype=np.uint64)
+    n_left, below = grow_kernels.divide_two(codes, column, 2, rows[1:], units[1:], spill, spare)
     assert (n_left, rows.tolist()) == (3, [5, 1, 2, 4, 0, 3])
     assert (below, units.tolist()) == (2 + 3 + 5, [0, 2, 3, 5, 1, 4])
 

@@ -24,14 +24,14 @@ LEFT_ROWS, LEFT_WEIGHT, GAIN, LEFT_SUMS = range(4)  # rows of `seen`; the target
 
 
 @inner_kernel
-def add_many(stats, start, end, sums):  # OUT: sums; returns the weight and the sum of the targets' variances
+def add_many(stats, sums):  # OUT: sums; returns the weight and the sum of the targets' variances
     """Sums and variances from targets shifted by the first: where all are equal the variance is zero."""
     weight, spread = 0.0, 0.0
-    for p in range(start, end):
+    for p in range(stats.shape[0]):
         weight += stats[p, 0]
     for k in range(sums.shape[0]):
-        first, s1, s2 = stats[start, 1 + k], 0.0, 0.0
-        for p in range(start, end):
+        first, s1, s2 = stats[0, 1 + k], 0.0, 0.0
+        for p in range(stats.shape[0]):
             d = stats[p, 1 + k] - first
             s1 += stats[p, 0] * d
             s2 += stats[p, 0] * d * d
@@ -84,18 +84,17 @@ def best_of_many(weight, limits, m, n_rows, sums, seen, codes):  # OUT: seen
 
 
 @inner_kernel
-def scan_many_sorted(column, rows, span, weight, limits, work):  # OUT: work
+def scan_many_sorted(column, rows, stats, weight, limits, work):  # OUT: work
     """Small node."""
-    start, end = span
-    keys, stats, seen, codes, left = work.keys, work.pairs, work.seen, work.codes[0], work.sides[0]
-    if not sorted_keys(column, rows, start, end, keys, work.spare, work.digits):
+    keys, seen, codes, left = work.keys, work.seen, work.codes[0], work.sides[0]
+    if not sorted_keys(column, rows, keys, work.spare, work.digits):
         return CONSTANT, 0, 0
-    n, m, wl = end - start, np.int64(0), 0.0
+    n, m, wl = rows.shape[0], np.int64(0), 0.0
     keys[n] = ~np.uint64(0)
     left[:] = 0.0
     for i in range(n):
         key = keys[i]
-        p = start + np.int64(key & PLACE)
+        p = key & PLACE
         w = stats[p, 0]
         wl += w
         seen[LEFT_ROWS, m], seen[LEFT_WEIGHT, m], codes[m] = i + 1.0, wl, np.int64(key >> CODE_SHIFT)
@@ -107,8 +106,8 @@ def scan_many_sorted(column, rows, span, weight, limits, work):  # OUT: work
 
 
 @inner_kernel
-def fill_table(column, rows, start, end, stats, table):  # OUT: table: weight, rows and sums of each code
-    for p in range(start, end):
+def fill_table(column, rows, stats, table):  # OUT: table: weight, rows and sums of each code
+    for p in range(stats.shape[0]):
         code, w = column[rows[p]], stats[p, 0]
         table[code, W] += w
         table[code, ROWS] += 1.0
@@ -117,11 +116,10 @@ def fill_table(column, rows, start, end, stats, table):  # OUT: table: weight, r
 
 
 @inner_kernel
-def scan_many_histogram(column, rows, span, weight, limits, n_codes, work):  # OUT: work
+def scan_many_histogram(column, rows, stats, weight, limits, n_codes, work):  # OUT: work
     """Large node."""
-    start, end = span
     table, seen, codes, left = work.table, work.seen, work.codes[0], work.sides[0]
-    fill_table(column, rows, start, end, work.pairs, table)
+    fill_table(column, rows, stats, table)
     m, wl, nl = np.int64(0), 0.0, 0.0
     left[:] = 0.0
     for b in range(n_codes):
@@ -135,20 +133,19 @@ def scan_many_histogram(column, rows, span, weight, limits, n_codes, work):  # O
             seen[LEFT_SUMS + k, m] = left[k]
         table[b, :] = 0.0
         m += 1
-    return best_of_many(weight, limits, m, end - start, work.sums, seen, codes)
+    return best_of_many(weight, limits, m, rows.shape[0], work.sums, seen, codes)
 
 
 @inner_kernel
-def judge_many(codes, cut, span, weight, limits, stats, sums, left):  # OUT: left
+def judge_many(codes, cut, weight, limits, stats, sums, left):  # OUT: left
     """Gain of a drawn threshold."""
-    start, end = span
     wl, nl = 0.0, 0
     left[:] = 0.0
-    for p in range(start, end):
-        if codes[p - start] <= cut:
+    for p in range(stats.shape[0]):
+        if codes[p] <= cut:
             wl += add_targets(stats, p, left)
             nl += 1
-    if not enough(nl, end - start, wl, weight, limits):
+    if not enough(nl, stats.shape[0], wl, weight, limits):
         return INADMISSIBLE
     return many_gain(wl, left, weight, sums)
 
@@ -160,13 +157,12 @@ def move_stats(source, p, target, i):  # OUT: target
 
 
 @inner_kernel
-def divide_many(codes, column, cut, span, rows, stats, spill, spare):  # OUT: rows, stats, spill, spare
+def divide_many(codes, column, cut, rows, stats, spill, spare):  # OUT: rows, stats, spill, spare
     """Rows and stats with codes up to `cut` first, in order; how many.  Codes as for `divide_two`."""
-    start, end = span
-    left, right, known = start, 0, codes.shape[0] > 0
-    for p in range(start, end):
+    left, right, known = 0, 0, codes.shape[0] > 0
+    for p in range(rows.shape[0]):
         row = rows[p]
-        code = codes[p - start] if known else column[row]
+        code = codes[p] if known else column[row]
         if code <= cut:
             rows[left] = row
             move_stats(stats, p, stats, left)
@@ -178,4 +174,4 @@ def divide_many(codes, column, cut, span, rows, stats, spill, spare):  # OUT: ro
     for i in range(right):
         rows[left + i] = spill[i]
         move_stats(spare, i, stats, left + i)
-    return left - start
+    return left

@@ -31,6 +31,7 @@ from hyperplan._trees.forest_record import Raw, nodes_of_raw
 from hyperplan._trees.nodes import Nodes
 
 ROOMS = (65536, 8192, 1024)  # rows of a node whose codes are copied together: each room is nearer to the processor
+ROW_ROOMS = (2**19, 2**14)  # bytes of the rooms for rows, within the caches of a core
 COLUMNS_PER_DRAW = 16  # columns per drawn feature up to which a copy of all columns is worth it
 BIN_SAMPLE = 50_000  # rows that the quantiles of bins are taken from
 MAX_BINS = 255
@@ -47,10 +48,14 @@ class Tables(NamedTuple):
 
 
 class Encoded(NamedTuple):
-    """Columns as codes, shape (n_features, n_rows): uint8 bins, int32 ranks or (no tables) int32 in order of values."""
+    """Columns as codes, shape (n_features, n_rows): uint8 bins, int32 ranks or (no tables) int32 in order of values.
+
+    Values are there by rows, too.
+    """
 
     matrix: np.ndarray
     tables: Tables | tuple[()]
+    by_row: np.ndarray | None = None
 
 
 class Problem(NamedTuple):
@@ -101,6 +106,8 @@ class CountWork(NamedTuple):
     spare: np.ndarray
     digits: np.ndarray
     spill: np.ndarray
+    near: np.ndarray
+    drawn: np.ndarray
     order: np.ndarray
     swaps: np.ndarray
     draw: np.ndarray
@@ -123,6 +130,8 @@ class SumWork(NamedTuple):
     spare: np.ndarray
     digits: np.ndarray
     spill: np.ndarray
+    near: np.ndarray
+    drawn: np.ndarray
     order: np.ndarray
     swaps: np.ndarray
     draw: np.ndarray
@@ -190,7 +199,7 @@ def encode(X, kind, n_jobs=None) -> Encoded:
 
     extremes = thread_map(task, range(d), n_jobs)
     if kind == "values":
-        return Encoded(matrix, ())
+        return Encoded(matrix, (), np.ascontiguousarray(matrix.T))
     offsets = np.concatenate([[0], np.cumsum([low.shape[0] for low, _ in extremes])]).astype(np.int64)
     low, high = (np.concatenate([pair[side] for pair in extremes]) for side in (0, 1))
     return Encoded(matrix, Tables(offsets, low, high))
@@ -275,7 +284,7 @@ def grow_raw(encoded, problem, growth, *, seed, weight=None) -> Raw:
     raw : Raw
         Nodes depth first, left before right.
     """
-    rows = np.arange(problem.n_rows, dtype=np.int32) if weight is None else np.flatnonzero(weight).astype(np.int32)
+    rows = np.arange(problem.n_rows, dtype=np.uint32) if weight is None else np.flatnonzero(weight).astype(np.uint32)
     n, d = rows.shape[0], encoded.matrix.shape[0]
     rule = Rule(
         criterion=problem.criterion,
@@ -293,7 +302,7 @@ def grow_raw(encoded, problem, growth, *, seed, weight=None) -> Raw:
     capacity = most_nodes(growth, n)
     ints = np.empty((capacity, k.N_INTS), dtype=np.int32)
     reals = np.empty((capacity, k.VALUES + problem.width))
-    unit, blocks = packed_units(problem, weight), _blocks(encoded.matrix, n, rule)
+    unit, blocks = packed_units(problem, weight), _blocks(encoded, n, rule)
     where = (encoded.tables, rows, np.uint64(seed), rule)
     if unit is not None:
         n_nodes = k.grow_two(blocks, unit, *where, _count_work(encoded, n, rule), ints, reals)
@@ -304,11 +313,14 @@ def grow_raw(encoded, problem, growth, *, seed, weight=None) -> Raw:
     return Raw(ints[:n_nodes], reals[:n_nodes])
 
 
-def _blocks(matrix, n_rows, rule):
+def _blocks(encoded, n_rows, rule):
     """The matrix and rooms for the codes of small nodes; without room when the trees look at few of the columns."""
-    d = matrix.shape[0]
+    matrix, d = encoded.matrix, encoded.matrix.shape[0]
     worth = d <= COLUMNS_PER_DRAW * rule.max_features
-    return matrix, *(np.empty((d, min(size, n_rows) if worth else 0), dtype=matrix.dtype) for size in ROOMS)
+    if encoded.tables:
+        return matrix, *(np.empty((d, min(size, n_rows) if worth else 0), dtype=matrix.dtype) for size in ROOMS)
+    sizes = [min(size // (d * matrix.itemsize), n_rows) if worth else 0 for size in ROW_ROOMS]
+    return matrix, encoded.by_row, *(np.empty((size, d), dtype=matrix.dtype) for size in sizes)
 
 
 def _most_codes(encoded):
@@ -342,12 +354,15 @@ def _sum_work(encoded, problem, n, rule) -> SumWork:
 def _common_work(encoded, n, rule):
     """Codes of the node and of the best column so far; sorted keys; drawn features; nodes that wait."""
     d, depth, n_sorted = encoded.matrix.shape[0], min(n, rule.max_depth) + 2, n if encoded.tables else 0
+    near = min(ROW_ROOMS[0] // (4 * d), n)
     return {
         "codes": np.empty((1, max(_most_codes(encoded), n) + 1) if encoded.tables else (2, n), dtype=np.int32),
         "keys": np.empty(n_sorted + 1, dtype=np.uint64),
         "spare": np.empty(n, dtype=np.uint64),
         "digits": np.empty(256, dtype=np.int64),
-        "spill": np.empty(n, dtype=np.int32),
+        "spill": np.empty(n, dtype=np.uint32),
+        "near": np.empty((rule.max_features, 0 if encoded.tables else near), dtype=np.int32),
+        "drawn": np.empty(max(d, 2), dtype=np.uint32),
         "order": np.arange(d, dtype=np.int64),
         "swaps": np.empty(d, dtype=np.int64),
         "draw": np.empty(1, dtype=np.uint64),
