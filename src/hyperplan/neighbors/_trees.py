@@ -126,6 +126,43 @@ class BinaryTree:
         counts = [int(count_within(self._index, X, radius).sum()) for radius in r.ravel()]
         return np.array(counts, dtype=np.intp).reshape(r.shape)
 
+    def kernel_density(self, X, h, kernel="gaussian", atol=0, rtol=1e-8, breadth_first=True, return_log=False):
+        """Sums of kernels around the points, each of integral one (divide by the number of points for a density).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_queries, n_features)
+            Queries.
+        h : float
+            Bandwidth.
+        kernel : {"gaussian", "tophat", "epanechnikov", "exponential", "linear", "cosine"}, default="gaussian"
+            Kernel.
+        atol, rtol : float, default=0 and 1e-8
+            What may be lost, absolutely and relatively.
+        breadth_first : bool, default=True
+            Accepted for compatibility.
+        return_log : bool, default=False
+            Whether to return logarithms.
+
+        Returns
+        -------
+        density : ndarray of shape (n_queries,)
+            Sums, or their logarithms.
+        """
+        from hyperplan._math.kernel_sums import kernel_sums, make_summands
+        from hyperplan.neighbors._kernel_density import log_norm
+
+        X, learnt = self._queries(X), self._index.learnt
+        if learnt is None:
+            raise ValueError(f"densities need a Minkowski distance, got metric={self.metric!r}")
+        weight = np.ones(len(self.data)) if self.sample_weight is None else self.sample_weight
+        norm = log_norm(kernel, self.data.shape[1], h)
+        lost = {"rtol": rtol, "atol": atol * np.exp(-norm) / weight.sum()}
+        sums = kernel_sums(make_summands(self.data, weight[:, None], learnt), X, kernel, h, **lost)
+        with np.errstate(divide="ignore"):  # where no kernel reaches
+            logarithm = np.log(sums.values[:, 0]) + sums.shift + norm
+        return logarithm if return_log else np.exp(logarithm)
+
 
 class KDTree(BinaryTree):
     """Points in a tree of boxes, for fast searches in few dimensions.
@@ -139,7 +176,7 @@ class KDTree(BinaryTree):
     metric : str, default="minkowski"
         A Minkowski distance, see ``valid_metrics``.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the points, kept for those who ask.
+        Weights of the points in `kernel_density`.
     **kwargs : dict
         Parameters of the metric, such as ``p``.
 
@@ -177,7 +214,7 @@ class BallTree(BinaryTree):
     metric : str or callable, default="minkowski"
         A distance, see ``valid_metrics``, or a function of two rows.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the points, kept for those who ask.
+        Weights of the points in `kernel_density`.
     **kwargs : dict
         Parameters of the metric.
 
