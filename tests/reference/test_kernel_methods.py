@@ -14,9 +14,11 @@ from sklearn.model_selection import GridSearchCV, LeaveOneOut, cross_val_predict
 import hyperplan
 import hyperplan.kernel_approximation
 import hyperplan.kernel_ridge
+import hyperplan.kernels
 from hyperplan import thread_limit
 from hyperplan.kernels import (
     RBF,
+    Kernel,
     KernelPerceptron,
     KernelRidge,
     Linear,
@@ -30,6 +32,7 @@ from hyperplan.kernels import (
     _kernel_ridge_solve,
 )
 from hyperplan.linear_model import Perceptron
+from hyperplan.persistence._allowed import PLAIN
 
 KERNELS = {
     "linear": {},
@@ -341,3 +344,19 @@ def test_models_with_kernel_objects_are_saved_and_loaded(tmp_path):
     function = KernelRidge(0.1, kernel=lambda a, b: a @ b).fit(X, y)
     with pytest.raises(ValueError, match="Functions are code"):
         hyperplan.save(function, tmp_path / "function.hpl")
+
+
+def test_model_files_know_every_kernel():
+    classes = [getattr(hyperplan.kernels, name) for name in hyperplan.kernels.__all__]
+    names = {cls.__name__ for cls in classes if isinstance(cls, type) and issubclass(cls, Kernel) and cls is not Kernel}
+    assert len(names) >= 19 and {f"hyperplan.kernels.{name}" for name in names} <= PLAIN
+
+
+def test_estimators_show_and_refuse_parameters_of_kernels():
+    model = KernelRidge(kernel=RBF(1.0) + 2 * Polynomial(2))
+    assert repr(model) == "KernelRidge(kernel=RBF(gamma=1.0) + 2 * Polynomial(degree=2))"
+    assert model.get_params()["kernel__right__kernel__degree"] == 2
+    with pytest.raises(ValueError, match=r"Invalid parameter 'width' for kernel RBF\(gamma=1.0\)"):
+        model.set_params(kernel__left__width=3.0)
+    copy = clone(model)
+    assert copy.kernel == model.kernel and copy.kernel is not model.kernel

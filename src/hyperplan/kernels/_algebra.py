@@ -61,7 +61,7 @@ class Sum(_Pair):
 
     _join = staticmethod(np.add)
 
-    def __repr__(self, N_CHAR_MAX=700):
+    def __repr__(self):
         return f"{self.left!r} + {self.right!r}"
 
     def feature_map(self, X):
@@ -87,7 +87,7 @@ class Product(_Pair):
 
     _join = staticmethod(np.multiply)
 
-    def __repr__(self, N_CHAR_MAX=700):
+    def __repr__(self):
         return " * ".join(f"({side!r})" if isinstance(side, Sum) else repr(side) for side in (self.left, self.right))
 
     def feature_map(self, X):
@@ -125,7 +125,7 @@ class Scaled(Kernel):
         self.kernel = kernel
         self.weight = weight
 
-    def __repr__(self, N_CHAR_MAX=700):
+    def __repr__(self):
         inner = f"({self.kernel!r})" if isinstance(self.kernel, Sum) else repr(self.kernel)
         return f"{self.weight:g} * {inner}"
 

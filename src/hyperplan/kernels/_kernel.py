@@ -6,10 +6,11 @@ and non-negative multiples of positive kernels are positive.
 """
 
 import importlib
+import inspect
 
 import numpy as np
 
-from hyperplan._base import FLOATS, BaseEstimator, check_array, check_params
+from hyperplan._base import FLOATS, check_array, check_params
 from hyperplan._core.memory import require_memory
 from hyperplan._core.parallel import spans, thread_map
 
@@ -41,7 +42,7 @@ def _algebra():
     return importlib.import_module("hyperplan.kernels._algebra")
 
 
-class Kernel(BaseEstimator):
+class Kernel:
     """Base of all kernels; call one on tables of rows to get the matrix of its values.
 
     To write a kernel of your own, wrap a function of two rows in `FromFunction`, or derive from this class and give it
@@ -234,6 +235,65 @@ class Kernel(BaseEstimator):
             f"{type(self).__name__} has no finite feature map that is known: approximate it by Nystroem "
             "(or RBFSampler, for RBF)"
         )
+
+    # --- parameters, as estimators have them
+
+    def get_params(self, deep=True):
+        """Parameters by name.
+
+        Parameters
+        ----------
+        deep : bool, default=True
+            Whether those of kernels inside come too, as ``left__gamma``.
+
+        Returns
+        -------
+        params : dict
+            Names and values.
+        """
+        found = {name: getattr(self, name) for name in self._defaults()}
+        inside = {name: value for name, value in found.items() if deep and isinstance(value, Kernel)}
+        for name, kernel in inside.items():
+            found.update({f"{name}__{key}": value for key, value in kernel.get_params().items()})
+        return found
+
+    def set_params(self, **params):
+        """Set parameters, also those of kernels inside.
+
+        Parameters
+        ----------
+        **params : dict
+            Names as in `get_params`, and values.
+
+        Returns
+        -------
+        self
+            The kernel.
+        """
+        for name, value in params.items():
+            own, _, inner = name.partition("__")
+            if own not in self._defaults():
+                known = ", ".join(self._defaults()) or "none"
+                raise ValueError(f"Invalid parameter {own!r} for kernel {self!r}. Valid parameters are: {known}.")
+            if inner:
+                getattr(self, own).set_params(**{inner: value})
+            else:
+                setattr(self, own, value)
+        return self
+
+    @classmethod
+    def _defaults(cls):
+        if cls.__init__ is object.__init__:
+            return {}
+        return {name: item.default for name, item in list(inspect.signature(cls.__init__).parameters.items())[1:]}
+
+    def __repr__(self):
+        changed = {
+            name: getattr(self, name)
+            for name, default in self._defaults().items()
+            if not _same(getattr(self, name), default)
+        }
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in changed.items())})"
 
     # --- algebra
 
