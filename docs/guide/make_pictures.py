@@ -35,6 +35,7 @@ from hyperplan.mixture import GaussianMixtureIC, MixtureClassifier
 from hyperplan.naive_bayes import GaussianNB
 from hyperplan.neighbors import DensityModes, KernelDensity, KNeighborsClassifier, NadarayaWatsonRegressor
 from hyperplan.preprocessing import StandardScaler
+from hyperplan.svm import SVC, SVR
 from hyperplan.tree import DecisionTreeClassifier, plot_tree
 
 FOLDER = Path(__file__).resolve().parent
@@ -404,6 +405,52 @@ def interval_coverage(levels, share, n_tables=2000):
     return inside / n_tables
 
 
+def svm():
+    """The street between two classes, and the tube around a wave."""
+    rng = np.random.default_rng(4)
+    X = np.vstack([rng.normal((-1.1, 0.0), 0.75, size=(45, 2)), rng.normal((1.1, 0.4), 0.75, size=(45, 2))])
+    y = np.repeat([0, 1], 45)
+    figure, (left, right) = panels()
+    street(left, SVC(C=1.0, gamma=0.35).fit(X, y), X, y)
+    t = np.sort(rng.uniform(0, 6, size=70))
+    tube(right, SVR(C=10.0, epsilon=0.25, gamma=0.8), t, np.sin(t) + 0.25 * rng.normal(size=70))
+    return figure
+
+
+def street(axes, model, X, y):
+    low, high = X.min(axis=0) - 0.4, X.max(axis=0) + 0.4
+    across, along = np.meshgrid(np.linspace(low[0], high[0], 200), np.linspace(low[1], high[1], 200))
+    score = model.decision_function(np.column_stack([across.ravel(), along.ravel()])).reshape(across.shape)
+    axes.contourf(across, along, score, levels=[-1, 1], colors=[GRID], alpha=0.8)
+    axes.contour(
+        across, along, score, levels=[-1, 0, 1], colors=INK, linestyles=["--", "-", "--"], linewidths=[1, 2, 1]
+    )
+    status = model.point_status(X, y)
+    for label, colour, marker in ((0, BLUE, "o"), (1, ORANGE, "s")):
+        rows = y == label
+        axes.scatter(*X[rows].T, s=26, color=colour, marker=marker, alpha=0.9, lw=0)
+    for kind, marker, size in (("on margin", "o", 130), ("inside", "D", 110), ("wrong", "X", 110)):
+        rows = status == kind
+        axes.scatter(
+            *X[rows].T, s=size, facecolors="none", edgecolors=INK, marker=marker, lw=1.1, label=f"{kind} ({rows.sum()})"
+        )
+    dress(axes, f"{model.support_.size} of {len(y)} rows hold the street", "both")
+    axes.legend(frameon=False, loc="lower right", fontsize=9)
+
+
+def tube(axes, model, t, y):
+    model.fit(t[:, None], y)
+    grid = np.linspace(t[0], t[-1], 300)
+    curve = model.predict(grid[:, None])
+    axes.fill_between(grid, curve - model.epsilon_, curve + model.epsilon_, color=GRID, label="no loss within the tube")
+    axes.plot(grid, curve, color=INK, lw=2)
+    is_support = np.isin(np.arange(t.size), model.support_)
+    axes.plot(t[~is_support], y[~is_support], "o", color=BLUE, ms=5, label="inside: no coefficient")
+    axes.plot(t[is_support], y[is_support], "s", color=ORANGE, ms=5, label="support vectors")
+    dress(axes, f"Regression: {is_support.sum()} of {t.size} rows count", "y")
+    axes.legend(frameon=False, loc="lower left", fontsize=9)
+
+
 def spheres(n, seed):
     X = np.random.default_rng(seed).normal(size=(n, 10))
     return X, np.where((X**2).sum(axis=1) > 9.34, 1, -1)
@@ -503,5 +550,6 @@ if __name__ == "__main__":
     drawn = {"linear": linear, "trees": trees, "forests": forests, "boosting": boosting, "evaluation": evaluation}
     drawn |= {"probabilistic": probabilistic, "calibration": calibration, "densities": densities, "kernels": kernels}
     drawn |= {"neighbors": neighbors}
+    drawn |= {"svm": svm}
     for chosen in sys.argv[1:] or [*drawn, "competition"]:
         competition() if chosen == "competition" else write(chosen, drawn[chosen]())
