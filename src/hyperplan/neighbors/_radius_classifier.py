@@ -83,9 +83,9 @@ class RadiusNeighborsClassifier(RadiusNeighborsMixin, ClassifierMixin, Neighbors
     Examples
     --------
     >>> from hyperplan.neighbors import RadiusNeighborsClassifier
-    >>> model = RadiusNeighborsClassifier(radius=1.0, outlier_label="?").fit([[0], [1], [2], [3]], list("aabb"))
+    >>> model = RadiusNeighborsClassifier(radius=1.0, outlier_label="b").fit([[0], [1], [2], [3]], list("aabb"))
     >>> model.predict([[0.5], [9.0]])
-    array(['a', '?'], dtype='<U1')
+    array(['a', 'b'], dtype='<U1')
     """
 
     _params = {"radius": RADIUS, "weights": WEIGHTS, **SEARCH_PARAMS, "outlier_label": OUTLIER}
