@@ -71,7 +71,7 @@ def test_transform_has_the_wanted_components():
     assert model.get_feature_names_out().tolist() == ["lineardiscriminantanalysis0", "lineardiscriminantanalysis1"]
     with pytest.raises(ValueError, match="n_components cannot be larger"):
         LinearDiscriminantAnalysis(n_components=4).fit(X, y)
-    with pytest.raises(NotImplementedError, match="lsqr"):
+    with pytest.raises(ValueError, match="lsqr"):
         LinearDiscriminantAnalysis(solver="lsqr").fit(X, y).transform(X)
 
 

@@ -55,9 +55,9 @@ FEW_MODELS = {"n_alphas": 5, "Cs": 2, "cv": 2, "max_nodes": 50, "n_features_to_s
 FEW_TREES = {"n_estimators": 2, "max_iter": 3, "max_depth": 4}
 LARGE_SECONDS = 4.0  # an estimator's large fits with options stop then; those of the plain estimator are all done
 MANY_STEPS = ("HuberRegressor", "QuantileRegressor", "KernelPerceptron")  # whole large fits of these would take minutes
-# a combination an estimator refuses
+
 ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
-REJECTED = (ValueError, TypeError, AttributeError, ArithmeticError, MemoryError, NotImplementedError)
+REJECTED = (ValueError, TypeError, AttributeError, ArithmeticError, MemoryError)  # a combination an estimator refuses
 
 
 def run(family: str | None, quiet: bool = False) -> int:

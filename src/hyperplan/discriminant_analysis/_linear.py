@@ -179,7 +179,7 @@ class LinearDiscriminantAnalysis(
 
     def _check_solver(self):
         if self.solver == "svd" and self.shrinkage is not None:
-            raise NotImplementedError("shrinkage not supported with 'svd' solver.")
+            raise ValueError("shrinkage not supported with 'svd' solver.")
         if self.solver == "svd" and self.covariance_estimator is not None:
             raise ValueError("covariance estimator is not supported with svd solver. Try another solver")
         check_covariance_options(self.shrinkage, self.covariance_estimator)
@@ -241,7 +241,7 @@ class LinearDiscriminantAnalysis(
             Projected rows (fewer columns if the class means span fewer directions).
         """
         if self.solver == "lsqr":
-            raise NotImplementedError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
+            raise ValueError("transform not implemented for 'lsqr' solver (use 'svd' or 'eigen').")
         check_is_fitted(self)
         X = check_design(self, X, accept_sparse=False)
         rows = X - self.xbar_ if self.solver == "svd" else X

@@ -190,7 +190,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
 
     def _check_solver(self):
         if self.solver == "svd" and self.shrinkage is not None:
-            raise NotImplementedError("shrinkage not supported with 'svd' solver.")
+            raise ValueError("shrinkage not supported with 'svd' solver.")
         if self.solver == "svd" and self.covariance_estimator is not None:
             raise ValueError("covariance_estimator is not supported with solver='svd'. Try solver='eigen' instead.")
         check_covariance_options(self.shrinkage, self.covariance_estimator)
