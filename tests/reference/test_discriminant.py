@@ -165,6 +165,13 @@ def test_values_that_are_not_finite_are_located(model, bad):
             call()
 
 
+@pytest.mark.parametrize("model", [LinearDiscriminantAnalysis(), QuadraticDiscriminantAnalysis()])
+def test_values_whose_squares_overflow_are_refused_in_words(model):
+    X, y = classes()
+    with pytest.raises(ValueError, match="squares overflow"):
+        model.fit(X * 1e200, y)
+
+
 def test_constant_columns_and_equal_means_are_defined():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), np.arange(60) % 2

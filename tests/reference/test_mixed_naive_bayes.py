@@ -118,5 +118,7 @@ def test_errors_name_the_place():
     numbers[5, 0] = np.inf
     with pytest.raises(ValueError, match="infinity"):
         MixedNB(categorical_features=[1]).fit(numbers, y)
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        MixedNB(categorical_features=[0]).fit(np.ones(5), np.ones(5))
     with pytest.raises(ValueError, match="no column names"):
         MixedNB(categorical_features=["a"]).fit(codes, y)

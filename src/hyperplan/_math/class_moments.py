@@ -262,10 +262,11 @@ def class_scatters(X, codes, n_classes, *, pooled=False, n_jobs=None) -> ClassSc
 
     count = np.diff(starts).astype(np.float64)
     total, scatter = np.zeros((n_classes, d)), np.zeros((matrices, d, d))
-    for (c, _), (sums, square) in zip(parts, quiet_map(task, parts, worthwhile(n_jobs, n * d * d))):
-        total[c] += sums
-        scatter[0 if pooled else c] += square
+    results = quiet_map(task, parts, worthwhile(n_jobs, n * d * d))
     with np.errstate(invalid="ignore", over="ignore"):
+        for (c, _), (sums, square) in zip(parts, results):
+            total[c] += sums
+            scatter[0 if pooled else c] += square
         rest = total / np.where(count > 0, count, 1.0)[:, None]
         if pooled:
             scatter[0] -= (count[:, None] * rest).T @ rest

@@ -167,7 +167,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         best = min(found, key=lambda candidate: candidate.criterion)
         if best.fit is None:
             raise CollapsedError(
-                f"Class {label!r}: a component has no invertible covariance; increase reg_covar, take fewer "
+                f"Class {label}: a component has no invertible covariance; increase reg_covar, take fewer "
                 "components, or scale the data."
             )
         return best
@@ -176,7 +176,7 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
         late = [label for label, candidate in zip(classes, chosen) if not candidate.fit.converged]
         if late and self.max_iter > 0:
             warnings.warn(
-                f"The mixtures of {len(late)} class(es), the first {late[0]!r}, did not converge in {self.max_iter} "
+                f"The mixtures of {len(late)} class(es), the first {late[0]}, did not converge in {self.max_iter} "
                 "steps: increase max_iter or tol.",
                 ConvergenceWarning,
                 stacklevel=3,

@@ -34,6 +34,7 @@ from hyperplan.naive_bayes._mixed_table import (
     MixedRows,
     category_mask,
     first_unseen,
+    is_frame,
     learn_columns,
     read_rows,
 )
@@ -163,7 +164,8 @@ class MixedNB(NaiveBayesMixin, BaseEstimator):
         return self
 
     def _training(self, X, y, sample_weight):
-        mask = category_mask(X, self.categorical_features)
+        flat = not is_frame(X) and np.ndim(X) != 2  # the checks below say what is wrong
+        mask = None if flat else category_mask(X, self.categorical_features)
         if mask is None:
             data = check_training(
                 self, X, y, sample_weight, accept_sparse=False, order="C", ensure_all_finite="allow-nan"
