@@ -29,7 +29,7 @@ PROFILES = {
 }
 UNBOUNDED = ("gaussian", "exponential")  # kernels that are positive everywhere
 TREE_COLUMNS = 12  # beyond, boxes overlap all there is
-QUERIES = 512  # per task
+QUERIES = 128  # per task
 ROUNDING = 2.0**-53
 TOO_SMALL = 1e-280  # share of the weight below which sums are computed again, relative to the nearest row
 

@@ -46,7 +46,7 @@ class DensityModes(ClusterMixin, BaseEstimator):
         Length of the last step, in bandwidths.
     max_iter : int, default=500
         Steps per start.
-    max_starts : int, default=2000
+    max_starts : int, default=500
         With more rows than this, rows in the same cell of a grid (whose width is half a bandwidth) start together; with
         more cells than this, as many are drawn, and a row goes where the nearest start went.
     n_jobs : int or None, default=None
@@ -97,7 +97,7 @@ class DensityModes(ClusterMixin, BaseEstimator):
         "n_jobs": Jobs,
     }
 
-    def __init__(self, bandwidth="scott", *, tol=1e-5, max_iter=500, max_starts=2000, n_jobs=None):
+    def __init__(self, bandwidth="scott", *, tol=1e-5, max_iter=500, max_starts=500, n_jobs=None):
         self.bandwidth = bandwidth
         self.tol = tol
         self.max_iter = max_iter
