@@ -3,8 +3,21 @@
 import numpy as np
 
 from hyperplan._core.jit import inner_kernel, view_kernel
-from hyperplan._trees import _forest_kernels as grown
-from hyperplan._trees._forest_walk_kernels import FEATURE, LEFT, MISSING_RIGHT, THRESHOLD
+from hyperplan._trees._forest_kernels import (
+    FEATURE,
+    IMPURITY,
+    LEFT,
+    MISSING_LEFT,
+    N_ROWS,
+    RIGHT,
+    THRESHOLD,
+    VALUES,
+    WEIGHT,
+)
+from hyperplan._trees._forest_walk_kernels import FEATURE as WALK_FEATURE
+from hyperplan._trees._forest_walk_kernels import LEFT as WALK_LEFT
+from hyperplan._trees._forest_walk_kernels import MISSING_RIGHT
+from hyperplan._trees._forest_walk_kernels import THRESHOLD as WALK_THRESHOLD
 
 LOWEST = np.float32(-np.inf)
 
@@ -19,7 +32,7 @@ def rounded_down(threshold):
 @inner_kernel
 def copy_values(reals, i, target, k):  # OUT: target
     for c in range(target.shape[1]):
-        target[k, c] = reals[i, grown.VALUES + c]
+        target[k, c] = reals[i, VALUES + c]
 
 
 @view_kernel
@@ -30,19 +43,19 @@ def write_tree(
     inner = root - leaf
     for i in range(ints.shape[0]):
         at = root + i
-        impurity[at], n_rows[at] = reals[i, grown.IMPURITY], ints[i, grown.N_ROWS]
+        impurity[at], n_rows[at] = reals[i, IMPURITY], ints[i, N_ROWS]
         if weight.shape[0] > 0:
-            weight[at] = reals[i, grown.WEIGHT]
-        if ints[i, grown.LEFT] < 0:
-            table[at, FEATURE], table[at, LEFT], table[at, LEFT + 1] = -1, leaf, -1
-            cut[at, THRESHOLD] = -2.0
+            weight[at] = reals[i, WEIGHT]
+        if ints[i, LEFT] < 0:
+            table[at, WALK_FEATURE], table[at, WALK_LEFT], table[at, WALK_LEFT + 1] = -1, leaf, -1
+            cut[at, WALK_THRESHOLD] = -2.0
             copy_values(reals, i, values, leaf)
             leaf += 1
             continue
-        side = np.int32(0 if ints[i, grown.MISSING_LEFT] != 0 else 1 << MISSING_RIGHT)
-        table[at, FEATURE] = ints[i, grown.FEATURE] | side
-        table[at, LEFT], table[at, LEFT + 1] = ints[i, grown.LEFT] + root, ints[i, grown.RIGHT] + root
-        cut[at, THRESHOLD] = rounded_down(reals[i, grown.THRESHOLD])
-        threshold[inner] = reals[i, grown.THRESHOLD]
+        side = np.int32(0 if ints[i, MISSING_LEFT] != 0 else 1 << MISSING_RIGHT)
+        table[at, WALK_FEATURE] = ints[i, FEATURE] | side
+        table[at, WALK_LEFT], table[at, WALK_LEFT + 1] = ints[i, LEFT] + root, ints[i, RIGHT] + root
+        cut[at, WALK_THRESHOLD] = rounded_down(reals[i, THRESHOLD])
+        threshold[inner] = reals[i, THRESHOLD]
         copy_values(reals, i, inner_values, inner)
         inner += 1
