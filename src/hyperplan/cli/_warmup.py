@@ -44,6 +44,7 @@ OPTION_NAMES = (
     "multi_class",
     "covariance_type",
 )
+WHOLE_MATRICES = ("MultipleKernelSVC",)  # holds all kernel values, and solves its machines as SVC does
 SAME_AT_ANY_SIZE = ("naive_bayes", "discriminant_analysis", "mixture")  # families that need no large fits
 ENGINE_OPTIONS = ("solver", "loss", "penalty", "criterion", "l1_ratio")  # those that decide with the size what runs
 TALL, WIDE = (70_000, 32), (600, 2_100)  # sizes beyond which no other algorithm is chosen (tests/cli/test_warmup.py)
@@ -305,7 +306,7 @@ def _large_inputs(estimator, is_plain):
 
     rng = np.random.default_rng(0)
     family = estimator.__module__.split(".")[1]
-    if family in SAME_AT_ANY_SIZE:
+    if family in SAME_AT_ANY_SIZE or estimator.__name__ in WHOLE_MATRICES:
         return
     own = {"preprocessing": (TALL,), "kernels": (TALL_KERNELS, WIDE), "neighbors": (TALL_KERNELS, WIDE)}
     shapes = own.get(family, (TALL_TREES, WIDE_TREES) if family in TREES else (TALL, WIDE))
