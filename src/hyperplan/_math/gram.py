@@ -20,6 +20,7 @@ from hyperplan._math import _gram_kernels as k
 NAMES = ("linear", "poly", "rbf", "laplacian", "sigmoid", "cosine")
 TILE_ROWS, TILE_COLUMNS = 256, 512  # a tile stays in the second cache
 TASK = 1 << 19  # entries that are worth one task
+ALONE = 1 << 18  # fewer entries than these are made sooner than threads are woken up
 PANEL_ROWS = 4096  # rows that are centred, rounded and squared together
 DIFFERENCES = ("rbf", "laplacian")
 TRUSTED = {np.dtype(np.float32): 128.0, np.dtype(np.float64): 1e5}  # gamma (|a|^2 + |b|^2) up to which digits suffice
@@ -142,7 +143,7 @@ def fill(spec: KernelSpec, a: Rows, b: Rows, out, n_jobs=None) -> None:
         for part in spans(columns.stop - columns.start, TILE_COLUMNS):
             _fill_tile(spec, a, rows, b, slice(columns.start + part.start, columns.start + part.stop), out, flat, step)
 
-    thread_map(run, tasks, n_jobs)
+    thread_map(run, tasks, n_jobs if out.size >= ALONE else 1)
 
 
 def fill_square(spec: KernelSpec, a: Rows, out, n_jobs=None) -> None:
@@ -155,18 +156,17 @@ def fill_square(spec: KernelSpec, a: Rows, out, n_jobs=None) -> None:
             columns = slice(rows.start + part.start, rows.start + part.stop)
             _fill_tile(spec, a, rows, a, columns, out, flat, step)
             if part.start == 0:
-                _make_symmetric(out[rows, rows])
+                make_symmetric(out[rows, rows])
                 columns = slice(rows.stop, columns.stop)
             out[columns, rows] = out[rows, columns].T
 
-    thread_map(run, spans(len(a), TILE_ROWS), n_jobs)
+    thread_map(run, spans(len(a), TILE_ROWS), n_jobs if out.size >= ALONE else 1)
     np.fill_diagonal(out, diagonal(spec, a))
 
 
-def _make_symmetric(tile):
-    """Copy the upper triangle to the lower one: a matrix product may round mirrored entries differently."""
-    below = np.tri(tile.shape[0], k=-1, dtype=bool)
-    tile[below] = tile.T[below]
+def make_symmetric(tile):
+    """Take the larger of mirrored entries, which a matrix product may have rounded differently."""
+    tile[...] = np.maximum(tile, tile.T)
 
 
 def _check(a, b, out):

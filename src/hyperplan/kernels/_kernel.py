@@ -13,6 +13,7 @@ import numpy as np
 from hyperplan._base import FLOATS, check_array, check_params
 from hyperplan._core.memory import require_memory
 from hyperplan._core.parallel import spans, thread_map
+from hyperplan._math.gram import make_symmetric
 
 BLOCK_ENTRIES = 1 << 20  # kernel values that are made, used and forgotten together
 NEGATIVE_SQUARE = 1e-8  # share of the largest |k(x, x)| that a squared distance may be negative by rounding
@@ -28,12 +29,10 @@ def row_blocks(n_rows, width):
     return spans(n_rows, max(16, BLOCK_ENTRIES // max(1, width)))
 
 
-def mirror_upper(matrix):
-    """Copy the upper triangle of a square matrix to the lower one, block by block."""
+def mirror(matrix):
+    """Make a matrix that is symmetric up to rounding exactly so, block by block."""
     for rows in spans(matrix.shape[0], 512):
-        corner = matrix[rows, rows]
-        below = np.tri(corner.shape[0], k=-1, dtype=bool)
-        corner[below] = corner.T[below]
+        make_symmetric(matrix[rows, rows])
         matrix[rows.stop :, rows] = matrix[rows, rows.stop :].T
 
 
@@ -343,7 +342,7 @@ class Kernel:
 
     def _fill_square(self, X, out, n_jobs=None):
         self._fill(X, X, out, n_jobs)
-        mirror_upper(out)  # rounding may differ on both sides of the diagonal
+        mirror(out)  # rounding may differ on both sides of the diagonal
 
     def _expand(self, X, anchors, coef, n_jobs=None):
         write = self._against(anchors, _precision(None, X, anchors))
