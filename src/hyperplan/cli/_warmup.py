@@ -298,8 +298,8 @@ def _targets(estimator, score):
 def _large_inputs(estimator, is_plain):
     """Training sets of many rows, of many columns, and sparse ones; the other layouts only for a plain estimator.
 
-    Trees make sparse data dense, preprocessing looks at columns one by one, neighbours of sparse rows come from products of
-    sparse matrices: nothing of its own runs.
+    Trees make sparse data dense, preprocessing looks at columns one by one, neighbours of sparse rows come from
+    products of sparse matrices: nothing of its own runs.
     """
     import numpy as np
     import scipy.sparse as sp
