@@ -148,11 +148,12 @@ def test_the_serial_part_changes_the_tree_not_the_answers(monkeypatch):
     assert np.array_equal(whole[1], parts[1]) and np.array_equal(whole[0], parts[0])
 
 
-def test_leaves_touched_grow_with_the_dimension_of_the_cloud():
+def test_visits_grow_with_the_dimension_of_the_cloud():
     rng = np.random.default_rng(0)
     curve, cloud = rng.normal(size=(3000, 1)) @ rng.normal(size=(1, 10)), rng.normal(size=(3000, 10))
-    few, many = (space_tree.leaves_touched(grow_tree(X), X, 5) for X in (curve, cloud))
-    assert 1 <= few < 4 and many > 20
+    trees = grow_tree(curve), grow_tree(cloud)
+    few, many = (space_tree.nodes_visited(tree, X, 5) for tree, X in zip(trees, (curve, cloud)))
+    assert 1 <= few < 60 and 300 < many <= 2 * len(trees[1].blocks)
 
 
 def test_too_many_rows_are_refused(monkeypatch):

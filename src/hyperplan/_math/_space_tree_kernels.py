@@ -376,12 +376,13 @@ def nearest(
     """The rows nearest to the chosen queries, which should be sorted by `homes`; nearest first.
 
     For each group the leaf it lives in is measured first: then the lists are good enough to leave most of the rest out.
+    Returns how many nodes were visited.
     """
     # Q: (m, d) C order, float64; chosen: some of range(m); blocks: (n_leaves, d, LEAF); distances, found: (m, k)
     # lists: distances and rows of a group, (LEAF, k): queries stand far apart in memory, their lists should not
     (values, places), k, n = lists, distances.shape[1], order.shape[0]
     points, group, hull, gaps, near, limits, stack, reach = room
-    stop = 0
+    stop = visits = 0
     while stop < chosen.shape[0]:
         start, stop = stop, end_of_group(chosen, homes, Q.shape[1], stop)
         some = chosen[start:stop]
@@ -400,6 +401,7 @@ def nearest(
             first = spans[node, 0]
             if reach[top] > worst:
                 continue
+            visits += 1
             if spans[node, 1] - first > 1:
                 top = push_children(node, hull, bounds, rule, top, stack, reach)
             elif first != home and any_near(group, bounds[node], rule, limits, gaps):
@@ -408,6 +410,7 @@ def nearest(
         for i in range(some.shape[0]):
             for j in range(k):
                 distances[some[i], j], found[some[i], j] = to_distance(values[i, j], rule), places[i, j]
+    return visits
 
 
 @view_kernel

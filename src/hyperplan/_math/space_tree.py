@@ -26,7 +26,7 @@ SERIAL = 16_384  # rows below which a subtree is grown in one go
 MOST_SUBTREES = 64
 QUERIES = 1024  # of one task
 LEAVES = 1024
-TRIALS = 24  # rows that are searched for to see whether a tree pays
+TRIALS, TRIAL_ROWS = 12, 32  # runs of rows that are searched for to see whether a tree pays
 MOST_ROWS = 2**31 - 1  # rows are numbered in 32 bits
 
 
@@ -197,19 +197,21 @@ def nearest_rows(tree: SpaceTree, Q, n_neighbors, n_jobs=None):
     return distances, found
 
 
-def leaves_touched(tree: SpaceTree, X, n_neighbors, n_jobs=None) -> float:
-    """How many leaves a search for neighbours must look into, on average over some rows of the tree.
+def nodes_visited(tree: SpaceTree, X, n_neighbors) -> float:
+    """How many nodes a group of queries visits, on average over some runs of neighbouring rows of the tree.
 
     Their number says whether the tree pays: it depends on the dimension of the cloud, not on that of the space.
     """
-    sample = np.ascontiguousarray(X[np.unique(np.linspace(0, X.shape[0] - 1, TRIALS).astype(np.int64))])
-    farthest = nearest_rows(tree, sample, n_neighbors, n_jobs)[0][:, -1]
-    boxes = tree.bounds[(tree.axes < 0) & (tree.spans[:, 1] > tree.spans[:, 0])]
-    touched = 0
-    for query, radius in zip(sample, farthest):
-        gaps = np.maximum(np.maximum(boxes[:, 0] - query, query - boxes[:, 1]), 0.0)
-        touched += int((np.einsum("ij,ij->i", gaps, gaps) <= radius * radius).sum())
-    return touched / len(sample)
+    homes, order = homes_of(tree, None)
+    starts = np.unique(np.linspace(0, max(X.shape[0] - TRIAL_ROWS, 0), TRIALS).astype(np.int64))
+    distances, found = np.empty((X.shape[0], n_neighbors)), np.empty((X.shape[0], n_neighbors), np.int64)
+    lists = np.empty((LEAF, n_neighbors)), np.empty((LEAF, n_neighbors), np.int64)
+    where, room = (tree.blocks, tree.order, tree.spans, tree.bounds), _make_room(X.shape[1])
+    visits = [
+        k.nearest(X, order[start : start + TRIAL_ROWS], homes, *where, tree.rule, room, lists, distances, found)
+        for start in starts
+    ]
+    return sum(visits) * LEAF / (len(starts) * min(TRIAL_ROWS, X.shape[0]))
 
 
 def reduced_radius(tree: SpaceTree, radius, n_queries):

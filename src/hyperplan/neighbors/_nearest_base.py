@@ -87,7 +87,7 @@ class NeighborsBase(MultiOutputMixin, BaseEstimator):
             self._index = make_index(X, self.effective_metric_, options, self._fit_method, self.n_jobs)
             self.n_samples_fit_ = X.shape[0]
             count = getattr(self, "n_neighbors", None)
-            if self.algorithm == "auto" and count is not None and not tree_pays(self._index, count, self.n_jobs):
+            if self.algorithm == "auto" and count is not None and not tree_pays(self._index, count):
                 self._fit_method, self._index = "brute", self._index._replace(tree=None)
         self.__dict__.pop("certificate_", None)  # exact searches have nothing to certify
         if self._fit_method == "approximate":

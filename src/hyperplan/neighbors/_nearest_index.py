@@ -20,7 +20,7 @@ from hyperplan.neighbors._nearest_metrics import SAME, TURNED, is_metric_object
 
 PLAIN = ("euclidean", "manhattan", "chebyshev", "minkowski")
 FEW_COLUMNS, FEW_ROWS = 5, 4096  # up to which nobody asks whether the tree pays
-WORTHWHILE = 12.0, 1 / 70  # leaves, and share of all leaves, that a search may look into (measured)
+WORTHWHILE = 1.0  # nodes per leaf of the tree (there are two) that a group of queries may visit (measured)
 HUGE, TINY = 1e140, 1e-140  # beyond, squares of coordinates overflow or vanish
 
 
@@ -80,8 +80,8 @@ def make_index(X, metric, options, method, n_jobs=None) -> Index:
     return index._replace(tree=tree)
 
 
-def tree_pays(index: Index, n_neighbors, n_jobs=None) -> bool:
-    """Whether the tree answers sooner than products of matrices would, by the leaves that some searches look into.
+def tree_pays(index: Index, n_neighbors) -> bool:
+    """Whether the tree answers sooner than products of matrices would, by the nodes that some searches visit.
 
     Where products win depends on the dimension of the cloud more than on that of the space; counted and not timed, so
     that the answer is always the same.
@@ -91,8 +91,8 @@ def tree_pays(index: Index, n_neighbors, n_jobs=None) -> bool:
         return True
     if d <= FEW_COLUMNS or n < FEW_ROWS:
         return True
-    touched = space_tree.leaves_touched(index.tree, _ready(index.X, index), min(n_neighbors + 1, n), n_jobs)
-    return touched < WORTHWHILE[0] + WORTHWHILE[1] * index.tree.blocks.shape[0]
+    visits = space_tree.nodes_visited(index.tree, _ready(index.X, index), min(n_neighbors + 1, n))
+    return visits < WORTHWHILE * index.tree.blocks.shape[0]
 
 
 def _check_approximate(X, metric, options):
