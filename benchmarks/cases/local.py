@@ -33,26 +33,6 @@ def classes(rng, n, d, k):
     return {"X": X[:n].copy(), "y": y[:n].copy(), "Xt": X[n:].copy(), "yt": y[n:].copy()}
 
 
-class ScipyDensity:
-    """scipy.stats.gaussian_kde with a round kernel of the given bandwidth."""
-
-    def __init__(self, bandwidth):
-        self.bandwidth = bandwidth
-
-    def fit(self, X, y=None):
-        from scipy.stats import gaussian_kde
-
-        self.model = gaussian_kde(X.T)
-        self.model.covariance = np.eye(X.shape[1]) * self.bandwidth**2
-        self.model.inv_cov = np.eye(X.shape[1]) / self.bandwidth**2
-        self.model.cho_cov = np.eye(X.shape[1]) * self.bandwidth
-        self.model.log_det = 2 * X.shape[1] * np.log(self.bandwidth * np.sqrt(2 * np.pi))
-        return self
-
-    def score_samples(self, X):
-        return np.log(self.model(X.T))
-
-
 class PlainLocalMean:
     """Local means by matrix products over blocks of rows: what one writes by hand."""
 
@@ -115,8 +95,9 @@ def members(library, name, **options):
 
 
 def both(name, **options):
-    theirs = {**options, "n_jobs": THREADS}
-    return {"hyperplan": members("hyperplan", name, **options), "sklearn": members("sklearn", name, **theirs)}
+    processes = members("sklearn", name, **options, n_jobs=THREADS)
+    ours, theirs = members("hyperplan", name, **options), members("sklearn", name, **options)
+    return {"hyperplan": ours, "sklearn": theirs, "sklearn-processes": processes}
 
 
 BANDWIDTH = 0.3
@@ -133,7 +114,7 @@ CASES = {
     "kde_exact": Case(
         clouds,
         sizes(500, 5_000, 20_000, d=3),
-        {**EXACT, "scipy": lambda data: ScipyDensity(BANDWIDTH)},
+        EXACT,
         mean_log_density,
         False,
         "score_samples",

@@ -33,7 +33,7 @@ from hyperplan._solvers.lbfgs import lbfgs
 
 TILE_NUMBERS = 2**21  # of a table of distances in memory, per thread
 MOST_ROWS = 256
-GROUPS, PAIRS = 8, 2**19  # tasks of one evaluation, at most, and pairs that are worth one
+GROUPS, PAIRS = 8, 2**18  # tasks of one evaluation, at most, and pairs that are worth one
 STARTS = ("auto", "pca", "lda", "identity", "random")
 NEGLIGIBLE = 1e-4  # singular values below this share count as 0
 

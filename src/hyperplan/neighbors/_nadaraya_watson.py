@@ -362,4 +362,5 @@ class NadarayaWatsonClassifier(ClassifierMixin, BaseNadarayaWatson):
         labels : ndarray of shape (n_samples,)
             Labels.
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
