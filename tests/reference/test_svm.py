@@ -207,6 +207,7 @@ def small_blocks(monkeypatch):
     """Working sets from 100 rows on, so that small data goes through many rounds and sets rows aside."""
     monkeypatch.setattr(kernel_svm, "WHOLE", 100)
     monkeypatch.setattr(kernel_svm_blocks, "WORKING_SET", 32)
+    monkeypatch.setattr(kernel_svm_blocks, "LEAST_SET", 16)
     monkeypatch.setattr(kernel_svm_blocks, "QUIET_ROUNDS", 3)
     monkeypatch.setattr(kernel_svm_blocks, "LEAST_SHARE", 0.05)
 
@@ -280,3 +281,10 @@ def test_no_probabilities_without_asking():
     X, y = wine_like()
     model = svm.SVC().fit(X, y)
     assert not hasattr(model, "predict_proba") and model.probA_.size == 0
+
+
+def test_the_cache_asks_for_its_memory_first(monkeypatch):
+    X, y = make_classification(2600, 10, random_state=0)
+    monkeypatch.setenv("HYPERPLAN_MEMORY_BUDGET", "1000000")
+    with pytest.raises(MemoryError, match="lower cache_size"):
+        svm.SVC(cache_size=100).fit(X, y)

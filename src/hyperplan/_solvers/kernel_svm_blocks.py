@@ -8,10 +8,11 @@ packed to the columns that are left, and before the end the scores of rows set a
 
 import numpy as np
 
+from hyperplan._core.memory import require_memory
 from hyperplan._core.parallel import spans, split_map
 from hyperplan._solvers import _kernel_svm_kernels as k
 
-WORKING_SET = 1024
+WORKING_SET, LEAST_SET = 1024, 256  # coefficients in a round; fewer when the cache would not hold two sets of rows
 EASED = 0.1  # pair steps within a set stop at this share of the violation outside
 ROUND_STEPS = 40  # at most this many steps per coefficient of a set in one round
 QUIET_ROUNDS = 8  # rounds that a row must be settled before it is set aside
@@ -22,7 +23,14 @@ SPAN = 4096  # columns of a sum of rows that are worth a task
 class RowCache:
     """Rows of the kernel matrix, the oldest overwritten first; new ones stand side by side, as products write them."""
 
-    def __init__(self, source, size):
+    def __init__(self, source, cache_bytes):
+        n, bytes_each = len(source), source.dtype.itemsize
+        asked = int(cache_bytes / bytes_each)  # values
+        self.set_size = min(n, WORKING_SET, max(LEAST_SET, asked // (2 * n)))
+        size = min(max(asked, 2 * self.set_size * n), n * n)
+        require_memory(
+            size * bytes_each, f"the cache of kernel rows of {n} rows", "lower cache_size, or take fewer training rows"
+        )
         self.buffer = np.empty(size, dtype=source.dtype)
         self.point_to(source)
 
@@ -96,10 +104,11 @@ class Active:
             quiet[part] = (self.up[part] < lowest) & (self.down[part] > highest)
         return quiet
 
-    def choose(self):
+    def choose(self, size):
         """The next working set, ascending: the worst on both sides of each group, and the last newcomers."""
-        size = min(WORKING_SET, self.index.size)
-        share = max(1, size // (4 * len(self.groups())))  # half of the set is new, half of that on either side
+        share = max(
+            1, min(size, self.index.size) // (4 * len(self.groups()))
+        )  # half of the set is new, half of that on either side
         picked = []
         for part, (highest, lowest) in zip(self.groups(), self.ends):
             picked.append(part.start + _largest(self.up[part], share, lowest))
@@ -121,8 +130,7 @@ def _largest(values, count, least):
 def solve_blocks(source, problem, beta, score, tol, limit, cache_bytes, shrinking):
     """Improve `beta` and `score` in place; returns steps made, the violation, and whether nothing moved any more."""
     n, diagonal = len(source), source.diagonal()
-    least = 2 * min(WORKING_SET, n) * n  # two working sets always fit
-    cache = RowCache(source, int(min(max(least, cache_bytes // source.dtype.itemsize), n * n)))
+    cache = RowCache(source, cache_bytes)
     active = Active(np.arange(n), problem.terms, problem.split, beta, score, diagonal)
     aside: list = []  # rows that were set aside, and all coefficients at that moment
     n_iter, stalled, rounds = 0, False, 0
@@ -151,7 +159,7 @@ def solve_blocks(source, problem, beta, score, tol, limit, cache_bytes, shrinkin
 
 def _improve(active, cache, tol, limit):
     """One round; returns the number of pair steps and whether any coefficient moved."""
-    chosen = active.choose()
+    chosen = active.choose(cache.set_size)
     slots = cache.fetch(chosen)
     size = chosen.size
     K = np.empty((size, size), dtype=cache.rows.dtype)
