@@ -6,7 +6,7 @@ from hyperplan._base.candidate import Candidate
 
 FAMILIES = (  # families with a module `_candidates`
     *("linear_model", "tree", "ensemble", "compete"),
-    *("svm", "neighbors", "naive_bayes", "discriminant_analysis"),
+    *("svm", "neighbors", "naive_bayes", "discriminant_analysis", "kernels"),
 )
 BASELINES = (
     Candidate("compete.ConstantClassifier", "classification", "Majority class", 0, "native", (0.001, 0.001)),
