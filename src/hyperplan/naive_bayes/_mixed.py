@@ -164,7 +164,7 @@ class MixedNB(NaiveBayesMixin, BaseEstimator):
         return self
 
     def _training(self, X, y, sample_weight):
-        flat = not is_frame(X) and np.ndim(X) != 2  # the checks below say what is wrong
+        flat = not is_frame(X) and np.asarray(X).ndim != 2  # the checks below say what is wrong
         mask = None if flat else category_mask(X, self.categorical_features)
         if mask is None:
             data = check_training(
