@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hyperplan._core.jit import kernel
+from hyperplan._core.jit import kernel, view_kernel
 
 
 @kernel
@@ -91,7 +91,7 @@ def add_column(codes, shift, words):  # OUT: words
         words[i] |= np.uint32(codes[i]) << shift
 
 
-@kernel
+@view_kernel
 def unbundle(column, total, offset, usual, n_bins, hist):  # OUT: hist
     """Histogram of one feature from that of its column; what is missing from `total` is in the usual bin."""
     rest = total
