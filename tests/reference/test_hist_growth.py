@@ -1,4 +1,4 @@
-"""Trees whose nodes keep histograms or do not, and whose features are scanned exactly or not, are the same to the bit."""
+"""Trees are the same to the bit whether nodes keep histograms or not, and for any number of threads."""
 
 import numpy as np
 import pytest
@@ -25,7 +25,7 @@ def mixed(n, seed=0):
 
 
 def grown(X, gradient, hessian, monotone=None, categories=True, **options):
-    n, d = X.shape
+    d = X.shape[1]
     counts = [*[None] * (d - 1), 12] if categories else None
     data = bin_rows(X, fit_bins(X, 255, categories=counts))
     constraints = Constraints(np.zeros(d, np.int8), np.zeros((0, d), np.uint8))

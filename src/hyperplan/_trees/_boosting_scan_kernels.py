@@ -36,7 +36,7 @@ def facts_of(nodes, node, counted):
 
 @kernel
 def scan_buffers(work):
-    """Room for the scan of one feature: running sums, gains, bins in use, its own histogram, what bounds need, counts."""
+    """Room for the scan of one feature: running sums, gains, bins in use, its histogram, what bounds need, counts."""
     n = work.hist.shape[2] + 1
     prefix, rough = np.empty(n, np.int64), np.empty(n, np.float32)
     bound = prefix, prefix.view(np.int32), rough, rough.view(np.int32)
