@@ -103,12 +103,39 @@ def bound_children(nodes, node, rules, monotone):  # OUT: nodes
 
 
 @kernel
-def fill_inner_values(left, right, count, value):  # OUT: value
-    """Inner nodes get the mean of their rows' leaf values."""
+def list_leaves(left, right, start, stop, leaf, bounds):  # OUT: leaf, bounds
+    """Leaves in the order of their rows: leaf j holds the rows bounds[j] .. bounds[j + 1] - 1."""
+    waiting = np.empty(leaf.shape[0] + 1, np.int64)
+    waiting[0], n_waiting, n = 0, 1, 0
+    while n_waiting > 0:
+        n_waiting -= 1
+        node = waiting[n_waiting]
+        if left[node] < 0:
+            leaf[n], bounds[n] = node, start[node]
+            n += 1
+        else:
+            waiting[n_waiting], waiting[n_waiting + 1] = right[node], left[node]
+            n_waiting += 2
+    bounds[n] = stop[0]
+
+
+@view_kernel
+def complete_nodes(left, right, count, has_missing, missing_bin, feature, missing_left, chosen, gain, value):
+    # OUT: feature, missing_left, chosen, gain, value
+    """What a tree needs besides its splits: the mean leaf value of inner nodes, a side for missing values of the future.
+
+    Where training saw none, they go to the side with more rows.  Leaves have neither feature nor gain.
+    """
     for node in range(left.shape[0] - 1, -1, -1):
-        if left[node] >= 0:
-            a, b = left[node], right[node]
-            value[node] = (value[a] * count[a] + value[b] * count[b]) / count[node]
+        if left[node] < 0:
+            feature[node], gain[node] = -1, 0.0
+            continue
+        a, b = left[node], right[node]
+        value[node] = (value[a] * count[a] + value[b] * count[b]) / count[node]
+        if not has_missing[feature[node]]:
+            missing_left[node] = np.uint8(count[a] > count[b])
+            if missing_left[node]:
+                chosen[node, missing_bin >> 5] |= np.uint32(1) << np.uint32(missing_bin & 31)
 
 
 @view_kernel

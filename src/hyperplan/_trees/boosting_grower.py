@@ -241,9 +241,9 @@ class Grower:
 
     def _leaves(self, gradient, hessian):
         nodes, n_nodes = self.nodes, int(self.work.state[node_kernels.N_NODES])
-        leaf = np.flatnonzero(nodes.left[:n_nodes] < 0)
-        leaf = leaf[np.argsort(nodes.start[leaf], kind="stable")]
-        bounds = np.append(nodes.start[leaf], nodes.stop[0])
+        n_leaves = (n_nodes + 1) // 2
+        leaf, bounds = np.empty(n_leaves, np.int64), np.empty(n_leaves + 1, np.int64)
+        node_kernels.list_leaves(nodes.left, nodes.right, nodes.start, nodes.stop, leaf, bounds)
         pieces = spans(int(bounds[-1]), ROWS)
         parts = np.zeros((len(pieces), leaf.shape[0], 2))
 
@@ -257,7 +257,7 @@ class Grower:
     def newton_values(self, leaves: Leaves):
         """``-G / (H + lambda)`` of each leaf from the exact sums, within its monotone bounds."""
         values = -leaves.sums[:, 0] / (leaves.sums[:, 1] + self.options.l2 + 1e-15)
-        return np.clip(values, leaves.lower, leaves.upper)
+        return np.minimum(np.maximum(values, leaves.lower), leaves.upper)
 
     def tree(self, leaves: Leaves, values) -> Tree:
         """The grown tree as a record of its own; `values` are those of the leaves."""
@@ -265,29 +265,24 @@ class Grower:
         g_scale, h_scale = self.scales
         value = np.zeros(n)
         value[leaves.node] = values
-        count = nodes.stop[:n] - nodes.start[:n]
-        hessian = (nodes.packed[:n] & 0xFFFFFFFF) / h_scale
-        node_kernels.fill_inner_values(nodes.left[:n], nodes.right[:n], count, value)
-        inner = nodes.left[:n] >= 0
-        missing = nodes.missing_left[:n].copy()
-        seen = self.data.has_missing[nodes.feature[:n]] > 0
-        majority = inner & ~seen  # no missing value to learn from: the larger side takes those of the future
-        missing[majority] = count[nodes.left[:n][majority]] > count[nodes.right[:n][majority]]
-        chosen = nodes.chosen[:n].copy()
-        chosen[majority & (missing > 0), self.data.missing_bin >> 5] |= np.uint32(1 << (self.data.missing_bin & 31))
-        return Tree(
-            feature=np.where(inner, nodes.feature[:n], -1).astype(np.int32),
+        tree = Tree(
+            feature=nodes.feature[:n].copy(),
             bin=nodes.bin[:n].copy(),
-            missing_left=missing,
-            chosen=chosen,
+            missing_left=nodes.missing_left[:n].copy(),
+            chosen=nodes.chosen[:n].copy(),
             left=nodes.left[:n].copy(),
             right=nodes.right[:n].copy(),
             value=value,
-            gain=np.where(inner, nodes.gain[:n] * (h_scale / g_scale**2), 0.0),
-            count=count,
-            hessian=hessian,
+            gain=nodes.gain[:n] * (h_scale / g_scale**2),
+            count=nodes.stop[:n] - nodes.start[:n],
+            hessian=(nodes.packed[:n] & 0xFFFFFFFF) / h_scale,
             depth=nodes.depth[:n].copy(),
         )
+        node_kernels.complete_nodes(
+            tree.left, tree.right, tree.count, self.data.has_missing, self.data.missing_bin,
+            tree.feature, tree.missing_left, tree.chosen, tree.gain, tree.value,
+        )  # fmt: skip
+        return tree
 
     def update(self, leaves: Leaves, values, raw):
         """Add the leaves' values to the raw predictions of the rows that the tree was grown on."""
