@@ -122,7 +122,7 @@ def list_leaves(left, right, start, stop, leaf, bounds):  # OUT: leaf, bounds
 @view_kernel
 def complete_nodes(left, right, count, has_missing, missing_bin, feature, missing_left, chosen, gain, value):
     # OUT: feature, missing_left, chosen, gain, value
-    """What a tree needs besides its splits: the mean leaf value of inner nodes, a side for missing values of the future.
+    """What a tree needs besides its splits: mean leaf values of inner nodes, a side for missing values of the future.
 
     Where training saw none, they go to the side with more rows.  Leaves have neither feature nor gain.
     """

@@ -67,18 +67,16 @@ def scan_feature(data, nodes, node, side, f, hist, rules, constraints, work, cou
 
 
 @inner_kernel
-def scan_two_bins(column, code, usual, total, rules, f, out):  # OUT: out
+def scan_two_bins(column, code, usual, total, parent, rules, f, out):  # OUT: out
     """`scan_feature` of a feature with two bins (an indicator, say) and no constraint, from its column's histogram."""
     gain_out, bin_out, missing_out, left_out = out
     left = column[code]
     if usual == 0:  # the histogram of the column has the other bin only
         left = total - left
     right = total - left
-    g, h = np.float64(total >> 32), np.float64(total & HESSIAN)
     g_left, h_left = np.float64(left >> 32), np.float64(left & HESSIAN)
     g_right, h_right = np.float64(right >> 32), np.float64(right & HESSIAN)
-    l2, parent = rules.l2 + TINY, g * g / (h + rules.l2 + TINY)
-    a, c = h_left + l2, h_right + l2
+    a, c = h_left + (rules.l2 + TINY), h_right + (rules.l2 + TINY)
     gain = (g_left * g_left * c + g_right * g_right * a) / (a * c)
     enough = h_left >= rules.min_hessian and h_right >= rules.min_hessian and left != 0 and right != 0
     better = enough and gain > parent * (1.0 + ROUNDING) + rules.min_gain
@@ -107,6 +105,8 @@ def scan_unit(data, nodes, node, side, unit, hist, rules, constraints, work, buf
     last = min(unit * WIDTH + WIDTH, work.member_start.shape[0] - 1)
     simple = nodes.lower[node] == -np.inf and nodes.upper[node] == np.inf
     total = nodes.packed[node]
+    g, h = np.float64(total >> 32), np.float64(total & HESSIAN)
+    parent = g * g / (h + rules.l2 + TINY)
     out = (work.found_gain[side], work.found_bin[side], work.found_missing[side], work.found_left[side])
     for m in range(work.member_start[unit * WIDTH], work.member_start[last]):
         f = work.member[m]
@@ -116,7 +116,7 @@ def scan_unit(data, nodes, node, side, unit, hist, rules, constraints, work, buf
         if not work.allowed[side, f] or n_bins + missing < 2:
             work.found_gain[side, f] = -1.0
         elif free and n_bins == 2 and not missing:
-            scan_two_bins(column, offset, usual, total, rules, f, out)
+            scan_two_bins(column, offset, usual, total, parent, rules, f, out)
         elif free and n_bins >= FEW_BINS and rules.l2 < MANY_LIMIT:
             scan_free(column, (n_bins, missing, data.missing_bin, offset, usual), total, rules, buffers, f, out)
         else:
