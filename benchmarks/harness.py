@@ -41,8 +41,9 @@ def data_folder(case, size):
 
 
 def ensure_data(case, size):
-    """Generate once, keep as .npy files."""
+    """Generate once, keep as .npy files, sparse matrices as .npz."""
     import numpy as np
+    import scipy.sparse as sp
 
     folder = data_folder(case, size)
     if (folder / "numbers.json").exists():
@@ -53,6 +54,8 @@ def ensure_data(case, size):
     for name, value in made.items():
         if isinstance(value, np.ndarray):
             np.save(folder / f"{name}.npy", value)
+        elif sp.issparse(value):
+            sp.save_npz(folder / f"{name}.npz", value, compressed=False)
         else:
             numbers[name] = value
     (folder / "numbers.json").write_text(json.dumps(numbers))
@@ -61,9 +64,11 @@ def ensure_data(case, size):
 def load_data(case, size):
     """The arrays and numbers of one size as attributes."""
     import numpy as np
+    import scipy.sparse as sp
 
     folder = data_folder(case, size)
     arrays = {path.stem: np.load(path) for path in folder.glob("*.npy")}
+    arrays |= {path.stem: sp.load_npz(path) for path in folder.glob("*.npz")}
     return SimpleNamespace(**json.loads((folder / "numbers.json").read_text()), **arrays)
 
 

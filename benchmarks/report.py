@@ -4,6 +4,7 @@ import importlib.metadata
 import json
 import pathlib
 import platform
+import statistics
 
 HERE = pathlib.Path(__file__).resolve().parent
 RESULTS = HERE / "results"
@@ -141,29 +142,59 @@ def stock(entry, plain):
     return "timeout" if plain is None and ran_out else seconds(plain)
 
 
-def readme_section():
-    """One line per workload, from every family's results."""
-    lines = []
+def stored():
+    """``(family, results)`` of every family that has been measured."""
     for path in sorted(RESULTS.glob("*.json")):
         results = json.loads(path.read_text())
-        if "cases" not in results:  # not of workloads (cold_start.json)
-            continue
-        dates = sorted({entry["date"] for entry in results["cases"].values()})
-        when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-        where = f"{results['machine']['cpu']}, {when}, two threads, fit + predict in seconds"
-        lines += [
-            "",
-            f"Family `{path.stem}` on {where} ([all columns](benchmarks/results/{path.stem}.md)):",
-            "",
-            "| workload | data | hyperplan | best peer | | scikit-learn | times faster than the best peer |",
-            "|---|---|---:|---:|---|---:|---:|",
-        ]
-        for name, entry in results["cases"].items():
-            ours, best, peer, plain = verdict(entry)
-            gain = "-" if ours is None or best is None else f"{best / ours:.1f}"
-            cells = [name, entry["shape"], seconds(ours), seconds(best), peer or "-", stock(entry, plain), gain]
-            lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines).strip() or "Run `make bench` to fill this table on your machine."
+        if all("contenders" in entry for entry in results.get("cases", {"": {}}).values()):
+            yield path.stem, results
+
+
+def readme_section():
+    """One line per family, and folded away one line per workload."""
+    families = list(stored())
+    if not families:
+        return "Run `make bench` to fill this table on your machine."
+    lines = [
+        "| family | workloads | times faster than the best peer: median | least | most |",
+        "|---|---:|---:|---:|---:|",
+    ]
+    lines += [summary_row(family, results) for family, results in families]
+    for family, results in families:
+        lines += ["", *family_table(family, results)]
+    return "\n".join(lines)
+
+
+def gains(results):
+    """How many times faster than the best peer of equal quality, for each workload where both have a time."""
+    found = [(ours, best) for ours, best, _, _ in map(verdict, results["cases"].values())]
+    return [best / ours for ours, best in found if ours is not None and best is not None]
+
+
+def summary_row(family, results):
+    known = gains(results)
+    numbers = [statistics.median(known), min(known), max(known)] if known else []
+    cells = [f"[{family}](benchmarks/results/{family}.md)", str(len(results["cases"])), *(f"{v:.1f}" for v in numbers)]
+    return f"| {' | '.join(cells)} |"
+
+
+def family_table(family, results):
+    """The folded table of a family."""
+    dates = sorted({entry["date"] for entry in results["cases"].values()})
+    when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
+    lines = [
+        "<details>",
+        f"<summary>{family}: {results['machine']['cpu']}, {when}, two threads, fit + predict in seconds</summary>",
+        "",
+        "| workload | data | hyperplan | best peer | | scikit-learn | times faster than the best peer |",
+        "|---|---|---:|---:|---|---:|---:|",
+    ]
+    for name, entry in results["cases"].items():
+        ours, best, peer, plain = verdict(entry)
+        gain = "-" if ours is None or best is None else f"{best / ours:.1f}"
+        cells = [name, entry["shape"], seconds(ours), seconds(best), peer or "-", stock(entry, plain), gain]
+        lines.append(f"| {' | '.join(cells)} |")
+    return [*lines, "", "</details>"]
 
 
 def write_readme():

@@ -16,8 +16,10 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from hyperplan.calibration import CalibratedClassifierCV, calibration_curve
 from hyperplan.compete import compete
 from hyperplan.datasets import load_penguins, table_path
+from hyperplan.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from hyperplan.ensemble import (
     AdaBoostClassifier,
     BaggingClassifier,
@@ -27,8 +29,13 @@ from hyperplan.ensemble import (
     RandomForestRegressor,
 )
 from hyperplan.evaluation import corrected_t_interval, score_models, tied_groups
+from hyperplan.kernels import KernelRidge
 from hyperplan.linear_model import Lasso, LassoCV, LinearRegression, RidgeClassifier
+from hyperplan.mixture import GaussianMixtureIC, MixtureClassifier
+from hyperplan.naive_bayes import GaussianNB
+from hyperplan.neighbors import DensityModes, KernelDensity, KNeighborsClassifier, NadarayaWatsonRegressor
 from hyperplan.preprocessing import StandardScaler
+from hyperplan.svm import SVC, SVR
 from hyperplan.tree import DecisionTreeClassifier, plot_tree
 
 FOLDER = Path(__file__).resolve().parent
@@ -206,6 +213,145 @@ def boosting():
     return figure
 
 
+def kernels():
+    """Three widths of one kernel on the same points, and the error that chooses among them."""
+    rng = np.random.default_rng(0)
+    X = np.sort(rng.uniform(0.0, 10.0, size=(80, 1)), axis=0)
+    y = np.sin(X[:, 0]) + 0.2 * rng.normal(size=80)
+    fine = np.linspace(0.0, 10.0, 1000)[:, None]
+    figure, (left, right) = panels()
+    left.plot(X[:, 0], y, "o", color=INK, ms=4, alpha=0.6, label="80 points")
+    for gamma, colour, style in ((0.003, GREEN, "--"), (0.3, BLUE, "-"), (300.0, ORANGE, ":")):
+        model = KernelRidge(kernel="rbf", gamma=gamma, alpha=0.1).fit(X, y)
+        left.plot(fine[:, 0], model.predict(fine), style, color=colour, lw=2, label=f"gamma={gamma:g}")
+    left.set_ylim(-1.7, 2.6)
+    left.set_xlabel("x")
+    dress(left, 'KernelRidge(kernel="rbf", alpha=0.1)', "y")
+    left.legend(frameon=False, loc="upper right", ncols=2, fontsize=10)
+
+    gammas, errors = np.logspace(-3, 3, 37), []
+    for gamma in gammas:
+        model = KernelRidge(kernel="rbf", gamma=gamma, alpha=0.1, leave_one_out=True).fit(X, y)
+        errors.append([np.mean((answer - y) ** 2) for answer in (model.loo_prediction_, model.predict(X))])
+    loo, seen = np.array(errors).T
+    right.plot(gammas, loo, "-", color=BLUE, lw=2, label="leave-one-out error")
+    right.plot(gammas, seen, "--", color=ORANGE, lw=2, label="training error")
+    right.axhline(0.04, color=INK, ls=":", lw=1.5, label="variance of the noise")
+    right.plot(gammas[loo.argmin()], loo.min(), "o", color=BLUE, ms=8)
+    right.set_xscale("log")
+    right.set_ylim(0, 0.7)
+    right.set_xlabel("gamma (dot: the best one)")
+    right.set_ylabel("mean squared error")
+    dress(right, "Which width? Rows that were left out tell", "both")
+    right.legend(frameon=False, loc="upper center", fontsize=10)
+    return figure
+
+
+def calibration():
+    """How often what was foretold came true, before and after; and the functions that make the difference."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, size=8000)
+    X = rng.normal(size=(8000, 2)) + 0.7 * y[:, None]
+    X = np.repeat(X, 4, axis=1) + 0.3 * rng.normal(size=(8000, 8))  # four nearly equal copies: naive Bayes counts all
+    train, fresh = slice(0, 4000), slice(4000, 8000)
+    figure, (left, right) = panels()
+    left.plot([0, 1], [0, 1], color=INK, lw=1, ls=":")
+    raw = GaussianNB().fit(X[train], y[train])
+    models = {"naive Bayes": (raw, ORANGE, "s--")}
+    for method, colour, style in (("sigmoid", BLUE, "o-"), ("isotonic", GREEN, "^-")):
+        model = CalibratedClassifierCV(GaussianNB(), method=method, ensemble=False).fit(X[train], y[train])
+        models[method] = (model, colour, style)
+    for name, (model, colour, style) in models.items():
+        observed, said = calibration_curve(y[fresh], model.predict_proba(X[fresh])[:, 1], n_bins=10)
+        left.plot(said, observed, style, color=colour, ms=6, lw=1.8, label=name)
+    left.set_xlabel("probability foretold")
+    left.set_ylabel("share that came true")
+    dress(left, "Ten bins of 4000 unseen rows", "both")
+    left.legend(frameon=False, loc="upper left", fontsize=10)
+
+    scores = np.linspace(0.0, 1.0, 1001)
+    for name, (model, colour, _) in list(models.items())[1:]:
+        calibrator = model.calibrated_classifiers_[0].calibrators[0]
+        right.plot(scores, calibrator.predict(scores), color=colour, lw=2, label=name)
+    right.plot(scores, scores, color=INK, lw=1, ls=":", label="no change")
+    right.set_xlabel("probability of naive Bayes")
+    right.set_ylabel("calibrated probability")
+    dress(right, "What the calibrators do", "both")
+    right.legend(frameon=False, loc="upper left", fontsize=10)
+    return figure
+
+
+def densities():
+    """A local mean with three bandwidths; a density of penguins and its modes."""
+    rng = np.random.default_rng(0)
+    X = np.sort(rng.uniform(0.0, 10.0, size=(120, 1)), axis=0)
+    y = np.sin(X[:, 0]) + 0.3 * rng.normal(size=120)
+    fine = np.linspace(0.0, 10.0, 1000)[:, None]
+    chosen = NadarayaWatsonRegressor().fit(X, y)
+    figure, (left, right) = panels()
+    left.plot(X[:, 0], y, "o", color=INK, ms=4, alpha=0.5)
+    for factor, colour, style in ((0.15, ORANGE, ":"), (1.0, BLUE, "-"), (6.0, GREEN, "--")):
+        model = NadarayaWatsonRegressor(factor * chosen.bandwidth_).fit(X, y)
+        label = f"h = {model.bandwidth_:.2f}" + (" (least leave-one-out error)" if factor == 1 else "")
+        left.plot(fine[:, 0], model.predict(fine), style, color=colour, lw=2, label=label)
+    left.set_ylim(-2.0, 2.8)
+    left.set_xlabel("x")
+    dress(left, "Local means of 120 points", "y")
+    left.legend(frameon=False, loc="upper right", fontsize=10)
+
+    table = load_penguins(target="species")
+    columns = [list(table.feature_names).index(name) for name in ("bill_length_mm", "bill_depth_mm")]
+    rows = table.data[:, columns]
+    spread = rows.std(axis=0)
+    modes = DensityModes(0.35).fit(rows / spread)
+    density = KernelDensity(bandwidth=0.35).fit(rows / spread)
+    low, high = rows.min(axis=0) - spread, rows.max(axis=0) + spread
+    a, b = np.meshgrid(np.linspace(low[0], high[0], 200), np.linspace(low[1], high[1], 200))
+    heights = np.exp(density.score_samples(np.column_stack([a.ravel(), b.ravel()]) / spread)).reshape(a.shape)
+    right.contourf(a, b, heights, levels=12, cmap="Blues")
+    right.plot(rows[:, 0], rows[:, 1], ".", color=INK, ms=3, alpha=0.6)
+    places = modes.modes_ * spread
+    right.plot(places[:, 0], places[:, 1], "X", color=ORANGE, ms=11, mec="white", label=f"{modes.n_modes_} modes")
+    right.set_xlabel("bill length (mm)")
+    right.set_ylabel("bill depth (mm)")
+    dress(right, "Density of 333 penguins", "both")
+    right.legend(frameon=False, loc="upper left", fontsize=10)
+    return figure
+
+
+def neighbors():
+    """Borders of one and of fifteen neighbours on two bill measures; leave-one-out error against K."""
+    table = load_penguins()
+    columns = [table.feature_names.index(name) for name in ("bill_length_mm", "bill_depth_mm")]
+    X = StandardScaler().fit_transform(table.data[:, columns])
+    y = np.unique(table.target, return_inverse=True)[1]
+    figure, (left, right) = panels((1.1, 1))
+    grid = np.stack(np.meshgrid(*(np.linspace(low - 0.3, high + 0.3, 160) for low, high in zip(X.min(0), X.max(0)))))
+    for k, style, colour in ((1, ":", PURPLE), (15, "-", INK)):
+        answer = KNeighborsClassifier(k).fit(X, y).predict(grid.reshape(2, -1).T).reshape(grid.shape[1:])
+        left.contour(*grid, answer, levels=[0.5, 1.5], colors=colour, linestyles=style, linewidths=1.6)
+        left.plot([], [], style, color=colour, label=f"border of {k} neighbour{'s' if k > 1 else ''}")
+    for code, (colour, mark) in enumerate(zip((BLUE, ORANGE, GREEN), "osD")):
+        left.plot(*X[y == code].T, mark, color=colour, ms=4, alpha=0.7, label=np.unique(table.target)[code])
+    left.set_xlabel("bill length (standard deviations)")
+    left.set_ylabel("bill depth (standard deviations)")
+    dress(left, "Three species, two measures", "both")
+    left.legend(frameon=False, fontsize=9, loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3, columnspacing=1.0)
+
+    counts = np.unique(np.geomspace(1, 120, 24).astype(int))
+    for weights, style, colour in (("uniform", "o-", BLUE), ("distance", "D--", ORANGE)):
+        errors = [100 * (1 - KNeighborsClassifier(k, weights=weights).fit(X, y).score(None, y)) for k in counts]
+        right.plot(counts, errors, style, color=colour, ms=4, label=f'weights="{weights}"')
+    right.set_xscale("log")
+    plain_ticks(right, [1, 3, 10, 30, 100])
+    right.set_ylim(bottom=0)
+    right.set_xlabel("neighbours K")
+    right.set_ylabel("leave-one-out error in %")
+    dress(right, "Few follow the noise, many blur", "y")
+    right.legend(frameon=False)
+    return figure
+
+
 def evaluation():
     """Naive and corrected intervals of four models, and how often either contains the truth."""
     X, y = load_penguins(target="sex", return_X_y=True)
@@ -259,6 +405,52 @@ def interval_coverage(levels, share, n_tables=2000):
     return inside / n_tables
 
 
+def svm():
+    """The street between two classes, and the tube around a wave."""
+    rng = np.random.default_rng(4)
+    X = np.vstack([rng.normal((-1.1, 0.0), 0.75, size=(45, 2)), rng.normal((1.1, 0.4), 0.75, size=(45, 2))])
+    y = np.repeat([0, 1], 45)
+    figure, (left, right) = panels()
+    street(left, SVC(C=1.0, gamma=0.35).fit(X, y), X, y)
+    t = np.sort(rng.uniform(0, 6, size=70))
+    tube(right, SVR(C=10.0, epsilon=0.25, gamma=0.8), t, np.sin(t) + 0.25 * rng.normal(size=70))
+    return figure
+
+
+def street(axes, model, X, y):
+    low, high = X.min(axis=0) - 0.4, X.max(axis=0) + 0.4
+    across, along = np.meshgrid(np.linspace(low[0], high[0], 200), np.linspace(low[1], high[1], 200))
+    score = model.decision_function(np.column_stack([across.ravel(), along.ravel()])).reshape(across.shape)
+    axes.contourf(across, along, score, levels=[-1, 1], colors=[GRID], alpha=0.8)
+    axes.contour(
+        across, along, score, levels=[-1, 0, 1], colors=INK, linestyles=["--", "-", "--"], linewidths=[1, 2, 1]
+    )
+    status = model.point_status(X, y)
+    for label, colour, marker in ((0, BLUE, "o"), (1, ORANGE, "s")):
+        rows = y == label
+        axes.scatter(*X[rows].T, s=26, color=colour, marker=marker, alpha=0.9, lw=0)
+    for kind, marker, size in (("on margin", "o", 130), ("inside", "D", 110), ("wrong", "X", 110)):
+        rows = status == kind
+        axes.scatter(
+            *X[rows].T, s=size, facecolors="none", edgecolors=INK, marker=marker, lw=1.1, label=f"{kind} ({rows.sum()})"
+        )
+    dress(axes, f"{model.support_.size} of {len(y)} rows hold the street", "both")
+    axes.legend(frameon=False, loc="lower right", fontsize=9)
+
+
+def tube(axes, model, t, y):
+    model.fit(t[:, None], y)
+    grid = np.linspace(t[0], t[-1], 300)
+    curve = model.predict(grid[:, None])
+    axes.fill_between(grid, curve - model.epsilon_, curve + model.epsilon_, color=GRID, label="no loss within the tube")
+    axes.plot(grid, curve, color=INK, lw=2)
+    is_support = np.isin(np.arange(t.size), model.support_)
+    axes.plot(t[~is_support], y[~is_support], "o", color=BLUE, ms=5, label="inside: no coefficient")
+    axes.plot(t[is_support], y[is_support], "s", color=ORANGE, ms=5, label="support vectors")
+    dress(axes, f"Regression: {is_support.sum()} of {t.size} rows count", "y")
+    axes.legend(frameon=False, loc="lower left", fontsize=9)
+
+
 def spheres(n, seed):
     X = np.random.default_rng(seed).normal(size=(n, 10))
     return X, np.where((X**2).sum(axis=1) > 9.34, 1, -1)
@@ -266,6 +458,46 @@ def spheres(n, seed):
 
 def staged_errors(model, X, y):
     return [float(np.mean(stage != y)) for stage in model.staged_predict(X)]
+
+
+def probabilistic():
+    """Borders of four models of the classes; the criterion that chooses the number of Gaussians."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 0, 1], 130)
+    centres = np.repeat([[-2.2, -1.0], [2.2, 1.0], [0.0, 0.0]], 130, axis=0)
+    X = rng.normal(size=(390, 2)) * np.array([[0.6, 0.6], [0.6, 0.6], [0.4, 1.2]])[np.repeat([0, 1, 2], 130)] + centres
+    models = (
+        ("linear analysis", LinearDiscriminantAnalysis(), GREEN, ":"),
+        ("naive Bayes", GaussianNB(), PURPLE, "--"),
+        ("quadratic analysis", QuadraticDiscriminantAnalysis(), ORANGE, "-."),
+        ("mixtures of two", MixtureClassifier(2, random_state=0), BLUE, "-"),
+    )
+    figure, (left, right) = panels()
+    for label, marker in ((0, "o"), (1, "^")):
+        left.plot(*X[y == label].T, marker, color=INK, ms=4, alpha=0.35, mfc="none" if label else INK)
+    across, up = np.meshgrid(np.linspace(-4.5, 4.5, 300), np.linspace(-4.2, 7.2, 300))
+    points = np.column_stack([across.ravel(), up.ravel()])
+    for name, model, colour, style in models:
+        model.fit(X, y)
+        share = model.predict_proba(points)[:, 1].reshape(across.shape)
+        left.contour(across, up, share, levels=[0.5], colors=colour, linestyles=style, linewidths=2)
+        left.plot([], [], style, color=colour, lw=2, label=f"{name}: {100 * (1 - model.score(X, y)):.0f} % wrong")
+    left.set_xlabel("first column")
+    left.set_ylabel("second column")
+    dress(left, "Dots of two clumps, triangles of one", "both")
+    left.legend(frameon=True, edgecolor="none", framealpha=1, loc="upper center", ncols=2, fontsize=9)
+
+    numbers, kinds = range(1, 8), ("spherical", "diag", "tied", "full")
+    choice = GaussianMixtureIC(n_components=numbers, covariance_type=kinds, n_init=5, random_state=0).fit(X)
+    styles = ((GREEN, ":s"), (PURPLE, "--D"), (ORANGE, "-.^"), (BLUE, "-o"))
+    for kind, values, (colour, style) in zip(kinds, choice.criteria_, styles):
+        right.plot(numbers, values, style, color=colour, lw=2, label=kind)
+    right.plot(choice.n_components_, choice.criterion_, "o", color=INK, ms=16, mfc="none", mew=2)
+    right.set_xlabel("number of Gaussians (circle: the choice)")
+    right.set_ylabel("BIC, lower is better")
+    dress(right, "The same rows without labels: how many clumps?", "both")
+    right.legend(frameon=False, loc="upper right", fontsize=10, title="covariances")
+    return figure
 
 
 def panels(widths=(1, 1)):
@@ -316,5 +548,8 @@ def photograph(page, picture, width=1280, height=1130):
 
 if __name__ == "__main__":
     drawn = {"linear": linear, "trees": trees, "forests": forests, "boosting": boosting, "evaluation": evaluation}
+    drawn |= {"probabilistic": probabilistic, "calibration": calibration, "densities": densities, "kernels": kernels}
+    drawn |= {"neighbors": neighbors}
+    drawn |= {"svm": svm}
     for chosen in sys.argv[1:] or [*drawn, "competition"]:
         competition() if chosen == "competition" else write(chosen, drawn[chosen]())

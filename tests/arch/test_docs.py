@@ -28,6 +28,9 @@ FAMILIES = (
     "mixture",
     "multiclass",
     "calibration",
+    "linalg",
+    "decomposition",
+    "random_projection",
 )
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]
@@ -57,6 +60,17 @@ COVERED = (
     + [f"B{i}" for i in range(1, 16)]
     + ["J10", "J11", "J12", "T01", "T02", "T03", "T04", "T54", "X5"]
     + [f"E{i}" for i in (13, 14, 15, 16, 37, 52, 57, 74, 123)]
+    + [*(f"F{i}" for i in range(7, 12)), "P3", "V4", "T26", "T48", "T57", "E50", "E60", "E80", "E81", "E103"]
+    + [f"M{i}" for i in (*range(1, 8), 9, 10, 11)]
+    + ["H3", "H4", "H5", "F13", "E83", "E84"]
+    + ["H1", "H2", "H6", "TH13", "V6", "T59", "E33"]
+    + ["L11", "T50", "E32", "E114", "E115"]
+    + [*(f"L{i}" for i in (1, 2, 3, 4, 5, 6, 8, 9, 10, 13)), "V13", "T43", "T44", "X4", "X13"]
+    + [f"E{i}" for i in (28, 29, 30, 31, 87, 88, 89)]
+    + [f"P{i}" for i in (1, 2, *range(6, 12))]
+    + [f"R{i}" for i in range(1, 8)]
+    + ["T27", "T33", "T34", "T35", "T36", "V23"]
+    + [f"E{i}" for i in (38, 39, 40, 41, 42, 102, 119, 120, 121)]
 )
 
 

@@ -38,10 +38,10 @@ class Clock:
 class Model:
     """How a made-up candidate behaves: seconds of a fit, score, and what happens instead of an answer."""
 
-    def __init__(self, name, seconds, score, *, simplicity=50, space=SPACE, trouble=None, effort=1.0, real_effort=None):
-        self.candidate = Candidate(
-            f"made.{name}", "regression", name, simplicity, "trees", (seconds, 0.0), space=space, effort=effort
-        )
+    def __init__(self, name, seconds, score, *, simplicity=50, space=SPACE, trouble=None, effort=1.0, real_effort=None,
+                 most_rows=None):  # fmt: skip
+        shared = {"space": space, "effort": effort, "most_rows": most_rows}
+        self.candidate = Candidate(f"made.{name}", "regression", name, simplicity, "trees", (seconds, 0.0), **shared)
         self.seconds, self.score, self.trouble, self.real_effort = seconds, score, trouble, real_effort
 
     def work(self, problem, trial):
@@ -173,6 +173,13 @@ def test_too_slow_for_the_screening(play):
     found = play([baseline(), Model("Endless", 1e6, 0.9), Model("A", 0.1, 0.7)], budget=60)
     assert (found.entries["Endless"].status, found.entries["Endless"].reason) == ("skipped", "slow")
     assert len(found.entries["A"].outcomes) == 5
+
+
+def test_a_table_with_more_rows_than_a_candidate_takes(play):
+    models = [baseline(), Model("Few", 0.1, 0.9, most_rows=999), Model("Many", 0.1, 0.7, most_rows=1000)]
+    found = play(models, budget=60, n=1000)
+    assert (found.entries["Few"].status, found.entries["Few"].reason) == ("skipped", "slow")
+    assert "Few" not in {name for name, _, _ in found.crew.done} and len(found.entries["Many"].outcomes) == 5
 
 
 @pytest.mark.parametrize(

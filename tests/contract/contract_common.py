@@ -32,13 +32,27 @@ def data(name, n=120, d=6, seed=0):
     X = rng.normal(size=(n, d))
     score = X @ np.linspace(1.0, -1.0, d) + 0.7 * rng.normal(size=n)
     model = build(name)
-    if is_classifier(model):
+    X = suited(model.__sklearn_tags__().input_tags, X)
+    if is_classifier(model) or wants_labels(model):
         return X, np.digitize(score, [0.0]).astype(np.intp)
     if model.__sklearn_tags__().estimator_type == "ranker":
         return X, np.digitize(score, [0.0, 1.0])
     target = np.exp(0.3 * score)
     tags = model.__sklearn_tags__().target_tags
     return X, target if tags.single_output or not is_regressor(model) else np.column_stack([target, target[::-1]])
+
+
+def suited(tags, X):
+    """Rows of the kind that an estimator asks for: categories as whole numbers, counts and the like without a sign."""
+    if not tags.positive_only:
+        return X
+    return (X > 0).astype(X.dtype) + (X > 1) if tags.categorical else np.abs(X)
+
+
+def wants_labels(model):
+    """Whether something that is no classifier learns from labels: a learnt metric."""
+    tags = model.__sklearn_tags__()
+    return tags.target_tags.required and tags.estimator_type is None
 
 
 def fit(model, X, y, **options):
@@ -50,12 +64,14 @@ def fit(model, X, y, **options):
 
 def output(model, X):
     """What a fitted model answers for rows: scores where there are some, else predictions, else the transform."""
-    for method in ("decision_function", "predict", "transform"):
+    for method in ("decision_function", "predict", "transform", "score_samples"):
         if hasattr(model, method):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 values = getattr(model, method)(X)
             return np.asarray(values.toarray() if sp.issparse(values) else values)
+    if hasattr(model, "kneighbors"):  # searches, and detectors of outliers among the rows of the fit
+        return model.kneighbors(X)[0]
     raise AssertionError(f"{model} answers nothing")
 
 

@@ -188,7 +188,7 @@ def test_target_of_the_wrong_shape(name, case):
 
 
 BAD_VALUES = {
-    "alpha": -1.0, "C": -1.0, "tol": -1.0, "max_iter": -1, "fit_intercept": "maybe", "l1_ratio": 2.0, "eta0": -1.0,
+    "alpha": -1.0, "C": -1.0, "tol": -1.0, "max_iter": -2, "fit_intercept": "maybe", "l1_ratio": 2.0, "eta0": -1.0,
     "epsilon": -1.0, "nu": 3.0, "penalty": "l7", "loss": "none such", "solver": "none such", "power": "high",
 }  # fmt: skip
 

@@ -17,19 +17,25 @@ RANDOM_ORDER = "visits rows in a random order: a repeated row is visited at othe
 DRAWN = "draws rows at random: a repeated row is drawn more often than a weighted one"
 COUNTED = "a leaf needs at least 20 rows, and copies are rows: min_samples_leaf counts them as scikit-learn's does"
 RESPLIT = "chooses its penalty on folds, and repeating rows moves the folds"
+LEFT_OUT = "leaves one row out, and with copies the other copies stay"
+SCALED = "gamma='scale' looks at all rows alike; with a number for gamma weights are copies (reference/test_svm.py)"
 NOT_AS_COPIES = {
     "SGDClassifier": RANDOM_ORDER,
     "SGDRegressor": RANDOM_ORDER,
     "SGDOneClassSVM": RANDOM_ORDER,
     "Perceptron": RANDOM_ORDER,
+    **dict.fromkeys(("SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM", "MultipleKernelSVC"), SCALED),
     "LassoCV": RESPLIT,
     "ElasticNetCV": RESPLIT,
     "LogisticRegressionCV": RESPLIT,
     "MultiTaskElasticNetCV": RESPLIT,
     "MultiTaskLassoCV": RESPLIT,
-    "RidgeCV": "leaves one row out, and with copies the other copies stay",
-    "RidgeClassifierCV": "leaves one row out, and with copies the other copies stay",
+    "NadarayaWatsonClassifier": LEFT_OUT,
+    "NadarayaWatsonRegressor": LEFT_OUT,
+    "RidgeCV": LEFT_OUT,
+    "RidgeClassifierCV": LEFT_OUT,
     "AdaBoostRegressor": DRAWN,
+    "CalibratedClassifierCV": "calibrates on folds, and repeating rows moves the folds",
     "BaggingClassifier": DRAWN,
     "BaggingRegressor": DRAWN,
     "HistGradientBoostingClassifier": COUNTED,
@@ -44,17 +50,38 @@ WEIGHTS = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight
 DIRECT = "a direct solver makes no iterations, and n_iter_ is None as scikit-learn documents it"
 EXCUSED: dict[str, dict[str, str]] = {
     **{name: dict.fromkeys(WEIGHTS, why) for name, why in NOT_AS_COPIES.items() if why in (RANDOM_ORDER, DRAWN)},
+    **{name: dict.fromkeys(WEIGHTS, why) for name, why in NOT_AS_COPIES.items() if why == SCALED},
+    "NuSVC": {
+        **dict.fromkeys(WEIGHTS, SCALED),
+        "check_class_weight_classifiers": "class_weight has no effect, as in scikit-learn: there is no C to multiply",
+    },
+    "NadarayaWatsonClassifier": {WEIGHTS[0]: LEFT_OUT},
+    "NadarayaWatsonRegressor": {WEIGHTS[0]: LEFT_OUT},
     "Ridge": {"check_non_transformer_estimators_n_iter": DIRECT},
     "RidgeClassifier": {"check_non_transformer_estimators_n_iter": DIRECT},
     "LogisticRegressionCV": {"check_sparsify_coefficients": "the check has too few rows per class for five folds"},
 }
+SEARCHED = "rows are kept and searched, nothing is optimised"
 NOTHING_TO_OPTIMISE = {
+    "HistogramClassifier": "rows are counted, and the vote in each cell is the best answer by definition",
+    "KernelDensity": "kernels are summed, with an error that atol and rtol bound; nothing is optimised",
+    "KNeighborsClassifier": SEARCHED,
+    "KNeighborsRegressor": SEARCHED,
+    "KNeighborsTransformer": SEARCHED,
+    "LocalOutlierFactor": SEARCHED,
+    "NearestCentroid": "means or medians are computed, nothing is optimised",
+    "NearestNeighbors": SEARCHED,
+    "RadiusNeighborsClassifier": SEARCHED,
+    "RadiusNeighborsRegressor": SEARCHED,
+    "RadiusNeighborsTransformer": SEARCHED,
     "StandardScaler": "means and deviations are computed, nothing is optimised",
+    "Nystroem": "rows are drawn and the root of their kernel matrix is taken, nothing is optimised",
+    "RBFSampler": "directions are drawn at random, nothing is optimised",
     "PolynomialFeatures": "monomials are listed, nothing is optimised",
     "VotingClassifier": "answers are averaged; what is optimised stands in the members' certificates",
     "VotingRegressor": "answers are averaged; what is optimised stands in the members' certificates",
 }
-SEPARABLE = {"Perceptron"}  # promises something about separable rows only
+SEPARABLE = {"Perceptron", "KernelPerceptron"}  # promises something about separable rows only
 
 by_name = pytest.mark.parametrize("name", sorted(ESTIMATORS))
 

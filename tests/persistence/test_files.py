@@ -107,7 +107,7 @@ def test_files_are_not_larger_than_their_numbers(tmp_path):
     forest = RandomForestRegressor(200, max_depth=6, random_state=0).fit(X, Y)
     save(forest, tmp_path)
     members = members_of(tmp_path / "model.zip")
-    numbers = sum(array.nbytes for nodes, _ in forest._trees for array in nodes)
+    numbers = sum(array.nbytes for nodes in forest._nodes() for array in nodes)
     assert len(members) <= 10 and len(members["model.json"]) < 200 * 1000
     assert (tmp_path / "model.zip").stat().st_size < 0.6 * numbers
     noise = np.random.default_rng(0).normal(size=200_000)

@@ -333,19 +333,26 @@ def forged_array(model, path, find, change):
     return path
 
 
+def forged_forest(name, path, change, monkeypatch):
+    """Save a forest that says that an array of its second tree is another."""
+    forest = RandomForestRegressor(2, random_state=0).fit(X, Y)
+    trees = list(forest._nodes())
+    getattr(trees[1], name)[...] = change(getattr(trees[1], name))
+    monkeypatch.setattr(RandomForestRegressor, "_nodes", lambda self: iter(trees))
+    hyperplan.save(forest, path)
+    return path
+
+
 @pytest.mark.parametrize(
     "change",
     [lambda a: a + 10_000, lambda a: np.where(a >= 0, 0, a), lambda a: np.where(a >= 0, a[0], a), lambda a: -a],
     ids=["outside", "endless", "shared", "negative"],
 )
 @pytest.mark.parametrize("side", ["children_left", "children_right"])
-def test_trees_whose_children_lead_elsewhere(change, side, path):
+def test_trees_whose_children_lead_elsewhere(change, side, path, monkeypatch):
     tree = DecisionTreeRegressor(max_depth=3).fit(X, Y)
     check_refused(forged_array(tree, path, lambda model: getattr(model.tree_, side), change), "do not form a tree")
-    forest = RandomForestRegressor(2, random_state=0).fit(X, Y)
-    check_refused(
-        forged_array(forest, path, lambda model: getattr(model._trees[1][0], side), change), "do not form a tree"
-    )
+    check_refused(forged_forest(side, path, change, monkeypatch), "do not form a tree")
     boosted = HistGradientBoostingRegressor(max_iter=2).fit(X, Y)
     name = side.removeprefix("children_")
     check_refused(
@@ -357,7 +364,6 @@ def test_trees_whose_children_lead_elsewhere(change, side, path):
     "model, find",
     [
         (DecisionTreeRegressor(max_depth=3), lambda model: model.tree_.feature),
-        (RandomForestRegressor(2, random_state=0), lambda model: model._trees[1][0].feature),
         (GradientBoostingRegressor(n_estimators=2), lambda model: model.estimators_[1, 0].tree_.feature),
         (HistGradientBoostingRegressor(max_iter=2), lambda model: model._model.trees[1][0].feature),
     ],
@@ -367,6 +373,11 @@ def test_splits_by_columns_that_there_are_not(model, find, path):
     check_refused(
         forged_array(model.fit(X, Y), path, find, lambda a: np.where(a >= 0, 3, a)), "column that there is not"
     )
+
+
+def test_splits_of_forests_by_columns_that_there_are_not(path, monkeypatch):
+    forged = forged_forest("feature", path, lambda a: np.where(a >= 0, 3, a), monkeypatch)
+    check_refused(forged, "column that there is not")
 
 
 def test_multiway_trees(path):

@@ -16,6 +16,7 @@ from hyperplan.ensemble import (
     ExtraTreesRegressor,
     RandomForestClassifier,
     RandomForestRegressor,
+    _forest_grow,
 )
 
 CLASSIFIERS = [RandomForestClassifier, ExtraTreesClassifier]
@@ -210,15 +211,45 @@ def test_rows_of_weight_zero_do_not_count(cls):
 
 
 @pytest.mark.parametrize("cls", FORESTS)
-def test_missing_values_and_several_outputs_use_the_exact_core(cls):
+def test_missing_values_use_the_exact_core(cls):
     X, y = data(cls)
     X = X.copy()
     X[::5, 0] = np.nan
     model = cls(10, random_state=0).fit(X, y)
-    assert model.score(X, y) > 0.9
-    both = cls(5, random_state=0).fit(np.nan_to_num(X), np.column_stack([y, y]))
-    answer = both.predict(np.nan_to_num(X))
+    assert model._engine_name == "exact" and model.score(X, y) > 0.9
+
+
+@pytest.mark.parametrize("cls", FORESTS)
+def test_several_outputs(cls):
+    X, y = data(cls)
+    both = cls(5, random_state=0).fit(X, np.column_stack([y, y]))
+    answer = both.predict(X)
+    assert both._engine_name != "exact"
     assert answer.shape == (300, 2) and np.allclose(answer[:, 0], answer[:, 1])
+    # two equal outputs are as good as one: the mean of the decreases is the decrease
+    assert np.allclose(answer[:, 0], cls(5, random_state=0).fit(X, y).predict(X))
+
+
+@pytest.mark.parametrize("cls", FORESTS)
+@pytest.mark.parametrize("bootstrap", [False, True])
+def test_trees_of_several_outputs_are_those_of_the_exact_core(cls, bootstrap, monkeypatch):
+    X, y = data(cls, 200)
+    Y = np.column_stack([y, np.abs(y - y[::-1]), np.round(X[:, 0]) if cls in CLASSIFIERS else y * X[:, 1]])
+    fast = cls(4, bootstrap=bootstrap, max_features=3, random_state=0).fit(X, Y)
+    monkeypatch.setattr(_forest_grow, "FAST_MANY", ())
+    exact = cls(4, bootstrap=bootstrap, max_features=3, random_state=0).fit(X, Y)
+    assert (fast._engine_name, exact._engine_name) == ("values" if "Extra" in cls.__name__ else "ranks", "exact")
+    for a, b in zip(fast.estimators_, exact.estimators_, strict=True):
+        assert np.array_equal(a.tree_.feature, b.tree_.feature) and np.allclose(a.tree_.threshold, b.tree_.threshold)
+        # the same numbers added up in another order
+        assert np.allclose(a.tree_.value, b.tree_.value) and np.allclose(a.tree_.impurity, b.tree_.impurity)
+
+
+def test_many_classes_of_several_outputs_use_the_exact_core():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(300, 3)), rng.integers(40, size=(300, 2))
+    model = RandomForestClassifier(3, bootstrap=False, random_state=0).fit(X, Y)
+    assert model._engine_name == "exact" and (model.predict(X) == Y).all()
 
 
 def test_class_weights_move_the_answer():

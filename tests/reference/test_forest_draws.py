@@ -16,7 +16,7 @@ LEVEL = 1e-3
 
 
 def root_features(model):
-    return np.array([nodes.feature[0] for nodes, _ in model._trees])
+    return np.array([nodes.feature[0] for nodes in model._nodes()])
 
 
 def test_thresholds_are_uniform_between_the_extremes_of_the_node():
@@ -25,7 +25,7 @@ def test_thresholds_are_uniform_between_the_extremes_of_the_node():
     model = ExtraTreesClassifier(1500, max_depth=2, random_state=0).fit(X, y)
     low, high = float(X.min()), float(X.max())
     roots, below = [], []
-    for nodes, _ in model._trees:
+    for nodes in model._nodes():
         roots.append((nodes.threshold[0] - low) / (high - low))
         inside = X[X[:, 0] <= nodes.threshold[0], 0]
         if nodes.feature[1] >= 0:  # the left child is split, too

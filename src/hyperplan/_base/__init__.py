@@ -9,6 +9,9 @@ from sklearn import get_config
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    DensityMixin,
     MetaEstimatorMixin,
     MultiOutputMixin,
     OneToOneFeatureMixin,
@@ -19,7 +22,7 @@ from sklearn.base import (
     is_classifier,
     is_regressor,
 )
-from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, NotFittedError
+from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, DataDimensionalityWarning, NotFittedError
 from sklearn.utils import Bunch, check_array, check_consistent_length
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing

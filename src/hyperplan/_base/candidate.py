@@ -54,6 +54,8 @@ class Candidate(NamedTuple):
         search may reach.
     effort : float
         How many times longer a fit takes in a search, and with the settings it finds, than one with the defaults.
+    most_rows : int or None
+        Rows beyond which it does not enter, because its time grows faster than the table.
     members : tuple of (Candidate, int)
         For a mixture: who answers together, and how many settings each tries.
     """
@@ -70,6 +72,7 @@ class Candidate(NamedTuple):
     portfolio: tuple[Mapping, ...] = ()
     rounds: tuple[str, int] | None = None
     effort: float = 1.0
+    most_rows: int | None = None
     members: tuple = ()
 
     @property

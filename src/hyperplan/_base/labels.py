@@ -7,6 +7,8 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+SHORT_RANGE = 1 << 12  # whole numbers closer together than this are counted, not sorted
+
 
 class Labels(NamedTuple):
     """`codes[i]` is the position in the sorted `classes` of the label of row i."""
@@ -18,7 +20,7 @@ class Labels(NamedTuple):
 def encode_labels(y, *, min_classes=2, estimator_name="This classifier") -> Labels:
     """Sorted classes and integer codes; a clear error for continuous targets and for too few classes."""
     plain = type(y) is np.ndarray and y.ndim == 1 and y.dtype.kind in "biu"  # always labels, if perhaps very many
-    classes, codes = np.unique(y, return_inverse=True) if plain else (y, y)
+    classes, codes = _sorted_whole_numbers(y) if plain else (y, y)
     if not plain or 2 * classes.shape[0] > y.shape[0]:
         check_classification_targets(y)
         classes, codes = np.unique(column_or_1d(y, warn=True), return_inverse=True)
@@ -28,6 +30,16 @@ def encode_labels(y, *, min_classes=2, estimator_name="This classifier") -> Labe
             f"only one class: {classes.tolist()[0]!r}"
         )
     return Labels(classes, codes.astype(np.intp, copy=False))
+
+
+def _sorted_whole_numbers(y):
+    """`np.unique` with codes; counting instead of sorting where the numbers are close together."""
+    low, high = (int(y.min()), int(y.max())) if y.size else (0, SHORT_RANGE)
+    if high - low >= SHORT_RANGE:
+        return np.unique(y, return_inverse=True)
+    places = y.astype(np.intp) - low
+    seen = np.bincount(places, minlength=1) > 0
+    return (np.flatnonzero(seen) + low).astype(y.dtype), (np.cumsum(seen) - 1)[places]
 
 
 def class_weighted(weight, class_weight, labels, y):

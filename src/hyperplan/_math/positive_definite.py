@@ -75,14 +75,14 @@ def factorize(matrix, ridge=0.0) -> Factor | None:
             lower, failed = dpotrf(scaled.T, lower=1, clean=0, overwrite_a=1)
         else:
             lower = scaled.T
-            failed = _factorize_by_blocks(scaled)
+            failed = factorize_in_place(scaled)
         if failed:
             return None
         rcond = float(dpocon(lower, norm, uplo="L")[0])
     return Factor(lower, scale, rcond) if rcond > 4 * np.finfo(np.float64).eps else None
 
 
-def _factorize_by_blocks(upper) -> bool:
+def factorize_in_place(upper) -> bool:
     """Cholesky ``U'U`` in place in the upper triangle of a C-ordered matrix; True when a block is not positive.
 
     Row block after row block is freed of what the ones above explain, its tiles in parallel: long products of which
@@ -145,5 +145,5 @@ def factorize_single(matrix, ridge, null=None, fill=0.0) -> SingleFactor | None:
     thread_map(rescale, spans(matrix.shape[0], BLOCK))
     np.fill_diagonal(matrix, 1.0)
     with single_threaded_blas():
-        failed = _factorize_by_blocks(matrix)
+        failed = factorize_in_place(matrix)
     return None if failed else SingleFactor(matrix.T, scale)

@@ -6,17 +6,21 @@ at.  ``blocks`` is the matrix and ever smaller rooms: once a node fits in one it
 below it works within a nearer cache; its `rows` are then numbers within that copy.  Random choices come from a key
 that a node's path from the root determines.
 
+``tables`` is an empty tuple for random thresholds: the compiler knows and leaves out the other searches.  They have two
+blocks that hold the whole matrix, by columns and by rows, and their rooms hold rows; see `_forest_random_kernels`.
+
 Nodes are written to ``ints`` (left, right, feature, rows, missing left) and ``reals`` (threshold, impurity, weight,
-values).  ``tables`` is an empty tuple for random thresholds: the compiler knows and leaves out the other searches.
+values).
 Numbers that are handed on start as `ZERO`, not 0: the compiler would make one more version for a literal.
 """
 
 import numpy as np
 
-from hyperplan._core._rng_kernels import next_below, next_uint64
+from hyperplan._core._rng_kernels import next_uint64
 from hyperplan._core.jit import inner_kernel, view_kernel
 from hyperplan._trees._criterion_kernels import ENTROPY, EPSILON
-from hyperplan._trees._forest_random_kernels import draw_cut, gather_extremes, judge_two
+from hyperplan._trees._forest_draw_kernels import draw_feature, undo_draws
+from hyperplan._trees._forest_random_kernels import move_rows_nearer, search_random
 from hyperplan._trees._forest_scan_kernels import (
     BY_INSERTION,
     CONSTANT,
@@ -32,6 +36,7 @@ KEY, TOTAL = range(2)  # of a node on the stack
 LEFT, RIGHT, FEATURE, N_ROWS, MISSING_LEFT, N_INTS = range(6)
 THRESHOLD, IMPURITY, WEIGHT, VALUES = range(4)
 ZERO, ONE = np.int64(0), np.int64(1)
+NONE = np.uint64(0)  # an index that Numba knows not to be negative
 WORTH_A_COPY = 16  # rows of a node from which its codes are copied
 NOTHING_LEFT = 1.0 - 1e-12  # share of the impurity: a split that removes so much cannot be beaten
 CODES_PER_ROW = 2  # codes of a column per row of the node up to which a histogram is worth clearing
@@ -57,30 +62,8 @@ def is_final(rule, n_rows, weight, depth, impurity):
 
 
 @inner_kernel
-def draw_feature(order, swaps, i, draw):  # OUT: order, swaps, draw; the next feature of a random order
-    d = order.shape[0]
-    k = i + next_below(draw, d - i) if i < d - 1 else i
-    swaps[i] = k
-    order[i], order[k] = order[k], order[i]
-    return order[i]
-
-
-@inner_kernel
-def undo_draws(order, swaps, n_drawn):  # OUT: order, as before the draws
-    for i in range(n_drawn - 1, -1, -1):
-        k = swaps[i]
-        order[i], order[k] = order[k], order[i]
-
-
-@inner_kernel
 def by_histogram(n, n_codes):
     return n > BY_INSERTION and CODES_PER_ROW * n >= n_codes
-
-
-@inner_kernel
-def column_seed(key, j):
-    """Seed of the random threshold of column j, as for exact trees."""
-    return key ^ (np.uint64(j + 1) * LEFT_SALT)
 
 
 @inner_kernel
@@ -97,23 +80,24 @@ def write_split(i, j, threshold, n_left, n_rows, ints, reals):  # OUT: ints, rea
 
 
 @inner_kernel
-def gather_columns(source, rows, start, end, target):  # OUT: target, rows: numbers within the copy
+def gather_columns(source, rows, target):  # OUT: target, rows: numbers within the copy
     """Codes of a node's rows, together."""
     for j in range(source.shape[0]):
-        for p in range(start, end):
-            target[j, p - start] = source[j, rows[p]]
-    for p in range(start, end):
-        rows[p] = p - start
+        column, room = source[j], target[j]
+        for p in range(rows.shape[0]):
+            room[p] = column[rows[p]]
+    for p in range(rows.shape[0]):
+        rows[p] = p
 
 
 @inner_kernel
-def move_nearer(blocks, level, rows, start, end):  # OUT: rows, blocks; returns the level that holds the node's codes
+def move_nearer(blocks, level, rows):  # OUT: rows, blocks; returns the level that holds the node's codes
     nearest = level
-    if end - start >= WORTH_A_COPY:
-        while nearest + 1 < len(blocks) and end - start <= blocks[nearest + 1].shape[1]:
+    if rows.shape[0] >= WORTH_A_COPY:
+        while nearest + 1 < len(blocks) and rows.shape[0] <= blocks[nearest + 1].shape[1]:
             nearest += 1
     if nearest > level:
-        gather_columns(blocks[level], rows, start, end, blocks[nearest])
+        gather_columns(blocks[level], rows, blocks[nearest])
     return nearest
 
 
@@ -149,65 +133,54 @@ def gather_two(unit, rows, units):  # OUT: units; returns their sum
 
 
 @view_kernel
-def divide_two(codes, column, cut, span, rows, units, spill, spare):  # OUT: rows, units, spill, spare
+def divide_two(codes, column, cut, rows, units, spill, spare):  # OUT: rows, units, spill, spare
     """Rows and units with codes up to `cut` first, in order; how many, and the sum of their units.
 
     The codes of the node, or, if there are none, those of the whole column.
     """
-    start, end = span
-    left, right, below, known = start, 0, np.uint64(0), codes.shape[0] > 0
-    for p in range(start, end):
+    left, right, below, known = NONE, NONE, NONE, codes.shape[0] > 0
+    for p in range(rows.shape[0]):
         row, one = rows[p], units[p]
-        code = codes[p - start] if known else column[row]
-        inside = code <= cut
+        code = codes[p] if known else column[row]
+        inside = np.uint64(code <= cut)
         rows[left], units[left] = row, one
         spill[right], spare[right] = row, one
-        below += one if inside else np.uint64(0)
-        left += np.int64(inside)
-        right += np.int64(not inside)
-    for i in range(right):
-        rows[left + i], units[left + i] = spill[i], spare[i]
-    return left - start, below
+        below += inside * one
+        left += inside
+        right += np.uint64(1) - inside
+    n_left, others, their = np.int64(left), rows[left:], units[left:]
+    for i in range(np.int64(right)):
+        others[i], their[i] = spill[i], spare[i]
+    return n_left, below
 
 
 @inner_kernel
-def search_two(matrix, tables, rows, span, total, most, key, rule, work):  # OUT: work
-    """Best split of the drawn features, two classes with counts: gain, feature, codes on both sides, threshold, buffer.
+def search_two(matrix, tables, rows, units, total, most, key, rule, work):  # OUT: work
+    """Best split of the drawn features, two classes with counts: gain, feature, codes on both sides.
 
-    The feature is -1 without one; the search ends when a gain reaches `most`.  With random thresholds the codes of the
-    winner are in ``work.codes[buffer]``.
+    The feature is -1 without one; the search ends when a gain reaches `most`.
     """
-    order, swaps, draw, state, units, codes = work.order, work.swaps, work.draw, work.state, work.units, work.codes
+    order, swaps, draw, seen, found = work.order, work.swaps, work.draw, work.seen, work.codes[0]
     limits = (rule.criterion, rule.min_leaf, rule.min_weight)
-    d, n = matrix.shape[0], span[1] - span[0]
+    d, n = matrix.shape[0], rows.shape[0]
     draw[0] = key
-    i, usable, best, winner, left, right, cut, kept = ZERO, 0, CONSTANT, -ONE, ZERO, ZERO, 0.0, ZERO
+    i, usable, best, winner, left, right = ZERO, 0, CONSTANT, -ONE, ZERO, ZERO
     while i < d and (i < rule.max_features or usable == 0) and best < most:
         j = draw_feature(order, swaps, i, draw)
-        column, threshold = matrix[j], 0.0
+        column, n_codes = matrix[j], tables.offsets[j + 1] - tables.offsets[j]
         i += 1
-        if len(tables) == 0:
-            low, high = gather_extremes(column, rows, span[0], span[1], codes[1 - kept])
-            some, code, threshold = draw_cut(low, high, column_seed(key, j), state)
-            gain, after = judge_two(codes[1 - kept], code, span, total, limits, units) if some else CONSTANT, code
+        if by_histogram(n, n_codes):
+            gain, code, after = scan_two_histogram(column, rows, total, limits, n_codes, units, work.cells, seen, found)
         else:
-            n_codes = tables.offsets[j + 1] - tables.offsets[j]
-            seen, found = work.seen, codes[0]
-            if by_histogram(n, n_codes):
-                gain, code, after = scan_two_histogram(
-                    column, rows, span, total, limits, n_codes, units, work.cells, seen, found
-                )
-            else:
-                room, spare = work.keys, work.spare
-                gain, code, after = scan_two_sorted(
-                    column, rows, span, total, limits, units, room, spare, work.digits, seen, found
-                )
+            room, spare = work.keys, work.spare
+            gain, code, after = scan_two_sorted(
+                column, rows, total, limits, units, room, spare, work.digits, seen, found
+            )
         usable += gain != CONSTANT
         if gain > best:
-            best, winner, left, right, cut = gain, j, code, after, threshold
-            kept = 1 - kept if len(tables) == 0 else 0
+            best, winner, left, right = gain, j, code, after
     undo_draws(order, swaps, i)
-    return best, winner, left, right, cut, kept
+    return best, winner, left, right
 
 
 @view_kernel
@@ -229,15 +202,20 @@ def grow_two(blocks, unit, tables, rows, seed, rule, work, ints, reals):  # OUT:
         reals[i, VALUES], reals[i, VALUES + 1] = (weight - ones) / weight, ones / weight
         if is_final(rule, end - start, weight, depth, impurity):
             continue
-        level = move_nearer(blocks, level, rows, start, end)
-        here, span, most = blocks[level], (start, end), NOTHING_LEFT * weight * impurity
-        gain, j, left, right, cut, kept = search_two(here, tables, rows, span, total, most, key, rule, work)
+        mine, ours, most = rows[start:end], units[start:end], NOTHING_LEFT * weight * impurity
+        if len(tables) == 0:
+            level = move_rows_nearer(blocks, level, mine)
+            gain, j, left, cut, codes = search_random(blocks, level, mine, ours, (total,), most, key, rule, (), work)
+        else:
+            level = move_nearer(blocks, level, mine)
+            gain, j, left, right = search_two(blocks[level], tables, mine, ours, total, most, key, rule, work)
         if j < 0 or gain / rule.total_weight + EPSILON < rule.min_decrease:
             continue
-        codes = work.codes[kept]
-        if len(tables) > 0:
-            cut, codes = middle_of(tables, j, left, right), codes[:0]
-        n_left, below = divide_two(codes, here[j], left, span, rows, units, spill, spare)
+        if len(tables) == 0:
+            n_left, below = divide_two(codes, codes, left, mine, ours, spill, spare)
+        else:
+            cut = middle_of(tables, j, left, right)
+            n_left, below = divide_two(work.codes[0, :0], blocks[level][j], left, mine, ours, spill, spare)
         write_split(i, j, cut, n_left, end - start, ints, reals)
         push(stack, top, start + n_left, end, depth + 1, i, ZERO, level)
         waiting[top, KEY], waiting[top, TOTAL] = child_key(key, RIGHT_SALT, state), total - below

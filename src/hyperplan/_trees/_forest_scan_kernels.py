@@ -8,6 +8,9 @@ admissible threshold.  The gain is the weighted decrease of the impurity.
 Two ways to keep the sums of a node: two classes with counts (``units``: rows, counts and counts of class 1 in the
 fields of one uint64), and any criterion with weights (``pairs``: weight, and target or class, of a row; one sum per
 class, or one sum of targets).  Both stand in the order of `rows`: what belongs to ``rows[p]`` is at p.
+
+`rows` and what belongs to them are those of the node alone, and numbers of rows are unsigned: Numba need not ask
+whether an index is negative, and the compiler can make vectors of the loops.
 """
 
 import math
@@ -25,6 +28,8 @@ PLACE = np.uint64(0xFFFFFFFF)
 CODE_SHIFT = np.uint64(32)
 BY_INSERTION = 12  # keys sorted by insertion
 SHORT_DIGITS = 256  # keys sorted by digits of four bits instead of eight
+CLASSES, ONE_TARGET, MANY_TARGETS = range(3)  # entries of `means`
+EQUALLY_GOOD = 1.0 + 1e-10  # gains closer than this are equal but for rounding: the first feature drawn wins
 W, ROWS, SUMS = range(3)  # columns of a cell of the general histogram; the sums follow
 
 
@@ -101,19 +106,20 @@ def sort_by_digits(keys, n, low, high, spare, counts):  # OUT: keys, spare, coun
 
 
 @inner_kernel
-def sorted_keys(column, rows, start, end, keys, spare, digits):  # OUT: keys, spare, digits
+def sorted_keys(column, rows, keys, spare, digits):  # OUT: keys, spare, digits
     """Codes of the node with their places, in increasing order; returns False for a constant column."""
-    low, high = np.int64(column[rows[start]]), np.int64(column[rows[start]])
-    for p in range(start, end):
+    n = rows.shape[0]
+    low, high = np.int64(column[rows[0]]), np.int64(column[rows[0]])
+    for p in range(n):
         code = np.int64(column[rows[p]])
         low, high = min(low, code), max(high, code)
-        keys[p - start] = np.uint64((code << 32) | (p - start))
+        keys[p] = np.uint64((code << 32) | p)
     if low == high:
         return False
-    if end - start <= BY_INSERTION:
-        sort_by_insertion(keys, end - start)
+    if n <= BY_INSERTION:
+        sort_by_insertion(keys, n)
     else:
-        sort_by_digits(keys, end - start, low, high, spare, digits)
+        sort_by_digits(keys, n, low, high, spare, digits)
     return True
 
 
@@ -149,16 +155,15 @@ def best_of_two(totals, limits, n, n_rows, seen, codes):  # OUT: seen
 
 
 @inner_kernel
-def scan_two_sorted(column, rows, span, total, limits, units, keys, spare, digits, seen, codes):  # OUT: keys...
+def scan_two_sorted(column, rows, total, limits, units, keys, spare, digits, seen, codes):  # OUT: keys...
     """Two classes, small node; ``limits = (criterion, least rows, least weight)``."""
-    start, end = span
-    if not sorted_keys(column, rows, start, end, keys, spare, digits):
+    if not sorted_keys(column, rows, keys, spare, digits):
         return CONSTANT, 0, 0
-    n, m, below = end - start, np.int64(0), np.uint64(0)  # no literal, for which calls would be compiled once more
+    n, m, below = rows.shape[0], np.int64(0), np.uint64(0)  # no literal, for which calls would be compiled once more
     keys[n] = ~np.uint64(0)
     for i in range(n):
         key = keys[i]
-        below += units[start + np.int64(key & PLACE)]
+        below += units[key & PLACE]
         seen[0, m] = np.float64(np.int64((below >> FIELD) & MASK))
         seen[1, m] = np.float64(np.int64(below & MASK))
         seen[2, m] = np.float64(np.int64(below >> (FIELD + FIELD)))
@@ -169,10 +174,9 @@ def scan_two_sorted(column, rows, span, total, limits, units, keys, spare, digit
 
 
 @inner_kernel
-def scan_two_histogram(column, rows, span, total, limits, n_codes, units, cells, seen, codes):  # OUT: cells...
+def scan_two_histogram(column, rows, total, limits, n_codes, units, cells, seen, codes):  # OUT: cells...
     """Two classes, large node: one uint64 per code holds rows, weight and weight of class 1."""
-    start, end = span
-    for p in range(start, end):
+    for p in range(rows.shape[0]):
         cells[column[rows[p]]] += units[p]
     m, below = np.int64(0), np.uint64(0)
     for b in range(n_codes):
@@ -235,16 +239,15 @@ def enough(nl, n_rows, wl, weight, limits):
 
 
 @inner_kernel
-def scan_means_sorted(column, rows, span, totals, limits, pairs, keys, spare, digits):  # OUT: keys, spare, digits
+def scan_means_sorted(column, rows, totals, limits, pairs, keys, spare, digits):  # OUT: keys, spare, digits
     """Squared error, small node; ``totals = (weight, sum)``, ``pairs[p] = (weight, target)``."""
-    start, end = span
-    if not sorted_keys(column, rows, start, end, keys, spare, digits):
+    if not sorted_keys(column, rows, keys, spare, digits):
         return CONSTANT, 0, 0
-    n, (weight, total) = end - start, totals
+    n, (weight, total) = rows.shape[0], totals
     wl, sl, best, left, right = 0.0, 0.0, INADMISSIBLE, 0, 0
     for i in range(n - 1):
         key = keys[i]
-        place = start + np.int64(key & PLACE)
+        place = key & PLACE
         wl += pairs[place, 0]
         sl += pairs[place, 0] * pairs[place, 1]
         after = keys[i + 1] >> CODE_SHIFT
@@ -257,15 +260,14 @@ def scan_means_sorted(column, rows, span, totals, limits, pairs, keys, spare, di
 
 
 @inner_kernel
-def scan_means_histogram(column, rows, span, totals, limits, n_codes, pairs, table):  # OUT: table
+def scan_means_histogram(column, rows, totals, limits, n_codes, pairs, table):  # OUT: table
     """Squared error, large node."""
-    start, end = span
-    for p in range(start, end):
+    for p in range(rows.shape[0]):
         code = column[rows[p]]
         table[code, W] += pairs[p, 0]
         table[code, ROWS] += 1.0
         table[code, SUMS] += pairs[p, 0] * pairs[p, 1]
-    n, (weight, total) = end - start, totals
+    n, (weight, total) = rows.shape[0], totals
     wl, sl, nl, best, left, right, last, n_seen = 0.0, 0.0, 0.0, INADMISSIBLE, 0, 0, 0, 0
     for b in range(n_codes):
         if table[b, ROWS] == 0.0:
@@ -284,12 +286,11 @@ def scan_means_histogram(column, rows, span, totals, limits, n_codes, pairs, tab
 
 
 @inner_kernel
-def scan_classes_sorted(column, rows, span, limits, pairs, sums, sides, keys, spare, digits):  # OUT: sides...
+def scan_classes_sorted(column, rows, limits, pairs, sums, sides, keys, spare, digits):  # OUT: sides...
     """Any number of classes, small node; ``pairs[p] = (weight, class)``, `sides`: room for both children."""
-    start, end = span
-    if not sorted_keys(column, rows, start, end, keys, spare, digits):
+    if not sorted_keys(column, rows, keys, spare, digits):
         return CONSTANT, 0, 0
-    criterion, below, above, n, weight = limits[0], sides[0], sides[1], end - start, 0.0
+    criterion, below, above, n, weight = limits[0], sides[0], sides[1], rows.shape[0], 0.0
     for c in range(sums.shape[0]):
         below[c], above[c] = 0.0, sums[c]
         weight += sums[c]
@@ -297,7 +298,7 @@ def scan_classes_sorted(column, rows, span, limits, pairs, sums, sides, keys, sp
     terms_left, terms_right, wl, best, left, right = 0.0, terms, 0.0, INADMISSIBLE, 0, 0
     for i in range(n - 1):
         key = keys[i]
-        place = start + np.int64(key & PLACE)
+        place = key & PLACE
         wl += pairs[place, 0]
         up, down = move(criterion, np.int64(pairs[place, 1]), pairs[place, 0], below, above)
         terms_left += up
@@ -312,14 +313,13 @@ def scan_classes_sorted(column, rows, span, limits, pairs, sums, sides, keys, sp
 
 
 @inner_kernel
-def scan_classes_histogram(column, rows, span, limits, n_codes, pairs, sums, sides, table):  # OUT: sides, table
+def scan_classes_histogram(column, rows, limits, n_codes, pairs, sums, sides, table):  # OUT: sides, table
     """Any number of classes, large node."""
-    start, end = span
-    for p in range(start, end):
+    for p in range(rows.shape[0]):
         code = column[rows[p]]
         table[code, ROWS] += 1.0
         table[code, SUMS + np.int64(pairs[p, 1])] += pairs[p, 0]
-    criterion, below, above, n, weight = limits[0], sides[0], sides[1], end - start, 0.0
+    criterion, below, above, n, weight = limits[0], sides[0], sides[1], rows.shape[0], 0.0
     for c in range(sums.shape[0]):
         below[c], above[c] = 0.0, sums[c]
         weight += sums[c]

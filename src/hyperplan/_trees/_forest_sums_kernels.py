@@ -1,13 +1,15 @@
-"""Growing one tree of a forest with weights: squared error, or any number of classes.
+"""Growing one tree of a forest with weights: squared error of one or several targets, or any number of classes.
 
-The matrix of codes is stored by columns, shape (n_features, n_rows).  ``stat`` holds weight and target (or class) of
-each row; see `_forest_kernels` for the rest.  ``means`` is an empty tuple for classes: the compiler knows.
+The matrix of codes is stored by columns, shape (n_features, n_rows).  ``stat`` holds weight and targets (or class) of
+each row; see `_forest_kernels` for the rest.  The length of ``means`` says what is grown, and the compiler knows it:
+`CLASSES`, `ONE_TARGET`, or `MANY_TARGETS` with their centres and their places in a node's vector of values.
 """
 
 import numpy as np
 
 from hyperplan._core.jit import inner_kernel, view_kernel
 from hyperplan._trees._criterion_kernels import ENTROPY, EPSILON
+from hyperplan._trees._forest_draw_kernels import draw_feature, undo_draws
 from hyperplan._trees._forest_kernels import (
     DEPTH,
     END,
@@ -15,6 +17,7 @@ from hyperplan._trees._forest_kernels import (
     KEY,
     LEFT_SALT,
     LEVEL,
+    NONE,
     ONE,
     PARENT,
     RIGHT_SALT,
@@ -23,20 +26,27 @@ from hyperplan._trees._forest_kernels import (
     ZERO,
     by_histogram,
     child_key,
-    column_seed,
-    draw_feature,
     is_final,
     link,
     middle_of,
     move_nearer,
     push,
-    undo_draws,
     write_leaf,
     write_split,
 )
-from hyperplan._trees._forest_random_kernels import draw_cut, gather_extremes, judge_classes, judge_means
+from hyperplan._trees._forest_many_kernels import (
+    add_many,
+    divide_many,
+    move_stats,
+    scan_many_histogram,
+    scan_many_sorted,
+)
+from hyperplan._trees._forest_random_kernels import move_rows_nearer, search_random
 from hyperplan._trees._forest_scan_kernels import (
     CONSTANT,
+    EQUALLY_GOOD,
+    MANY_TARGETS,
+    ONE_TARGET,
     scan_classes_histogram,
     scan_classes_sorted,
     scan_means_histogram,
@@ -45,15 +55,13 @@ from hyperplan._trees._forest_scan_kernels import (
     x_log_x,
 )
 
-EQUALLY_GOOD = 1.0 + 1e-10  # gains closer than this are equal but for rounding: the first feature drawn wins
-
 
 @inner_kernel
-def add_means(pairs, start, end):
+def add_means(pairs):
     """Weight, sum and variance of a node's targets; the variance from targets shifted by the first."""
-    first = pairs[start, 1]
+    first = pairs[0, 1]
     weight, total, s1, s2 = 0.0, 0.0, 0.0, 0.0
-    for p in range(start, end):
+    for p in range(pairs.shape[0]):
         w, y = pairs[p, 0], pairs[p, 1]
         weight += w
         total += w * y
@@ -64,12 +72,12 @@ def add_means(pairs, start, end):
 
 
 @inner_kernel
-def add_classes(pairs, start, end, sums):  # OUT: sums; returns the weight
+def add_classes(pairs, sums):  # OUT: sums; returns the weight
     for c in range(sums.shape[0]):
         sums[c] = 0.0
     weight = 0.0
-    for p in range(start, end):
-        sums[np.int64(pairs[p, 1])] += pairs[p, 0]
+    for p in range(pairs.shape[0]):
+        sums[np.uint64(pairs[p, 1])] += pairs[p, 0]
         weight += pairs[p, 0]
     return weight
 
@@ -84,113 +92,123 @@ def class_impurity(criterion, weight, sums):
 
 
 @inner_kernel
-def judge_random(codes, cut, span, totals, limits, means, work):  # OUT: work.sides
-    if len(means) > 0:
-        return judge_means(codes, cut, span, totals, limits, work.pairs)
-    return judge_classes(codes, cut, span, limits, work.pairs, work.sums, work.sides)
-
-
-@inner_kernel
-def scan_column(column, n_codes, rows, span, totals, limits, means, work):  # OUT: work
+def scan_column(column, n_codes, rows, pairs, totals, limits, means, work):  # OUT: work
     """Best threshold of a column of bins or ranks."""
-    pairs, sums, sides, table, keys, spare = work.pairs, work.sums, work.sides, work.table, work.keys, work.spare
-    digits = work.digits
-    if by_histogram(span[1] - span[0], n_codes):
-        if len(means) > 0:
-            return scan_means_histogram(column, rows, span, totals, limits, n_codes, pairs, table)
-        return scan_classes_histogram(column, rows, span, limits, n_codes, pairs, sums, sides, table)
-    if len(means) > 0:
-        return scan_means_sorted(column, rows, span, totals, limits, pairs, keys, spare, digits)
-    return scan_classes_sorted(column, rows, span, limits, pairs, sums, sides, keys, spare, digits)
+    sums, sides, table, keys, spare, digits = work.sums, work.sides, work.table, work.keys, work.spare, work.digits
+    if len(means) == MANY_TARGETS:
+        if by_histogram(rows.shape[0], n_codes * table.shape[1]):
+            return scan_many_histogram(column, rows, pairs, totals[0], limits, n_codes, work)
+        return scan_many_sorted(column, rows, pairs, totals[0], limits, work)
+    if by_histogram(rows.shape[0], n_codes):
+        if len(means) == ONE_TARGET:
+            return scan_means_histogram(column, rows, totals, limits, n_codes, pairs, table)
+        return scan_classes_histogram(column, rows, limits, n_codes, pairs, sums, sides, table)
+    if len(means) == ONE_TARGET:
+        return scan_means_sorted(column, rows, totals, limits, pairs, keys, spare, digits)
+    return scan_classes_sorted(column, rows, limits, pairs, sums, sides, keys, spare, digits)
 
 
 @inner_kernel
-def search_sums(matrix, tables, rows, span, totals, most, key, rule, means, work):  # OUT: work
+def search_sums(matrix, tables, rows, pairs, totals, most, key, rule, means, work):  # OUT: work
     """Best split of the drawn features; ``totals = (weight, sum)``; returns what `search_two` does."""
-    order, swaps, draw, state, codes = work.order, work.swaps, work.draw, work.state, work.codes
+    order, swaps, draw = work.order, work.swaps, work.draw
     limits = (rule.criterion, rule.min_leaf, rule.min_weight)
     d = matrix.shape[0]
     draw[0] = key
-    i, usable, best, winner, left, right, cut, kept = ZERO, 0, CONSTANT, -ONE, ZERO, ZERO, 0.0, ZERO
+    i, usable, best, winner, left, right = ZERO, 0, CONSTANT, -ONE, ZERO, ZERO
     while i < d and (i < rule.max_features or usable == 0) and best * EQUALLY_GOOD < most:
         j = draw_feature(order, swaps, i, draw)
-        column, threshold = matrix[j], 0.0
         i += 1
-        if len(tables) == 0:
-            low, high = gather_extremes(column, rows, span[0], span[1], codes[1 - kept])
-            some, code, threshold = draw_cut(low, high, column_seed(key, j), state)
-            gain = judge_random(codes[1 - kept], code, span, totals, limits, means, work) if some else CONSTANT
-            after = code
-        else:
-            n_codes = tables.offsets[j + 1] - tables.offsets[j]
-            gain, code, after = scan_column(column, n_codes, rows, span, totals, limits, means, work)
+        n_codes = tables.offsets[j + 1] - tables.offsets[j]
+        gain, code, after = scan_column(matrix[j], n_codes, rows, pairs, totals, limits, means, work)
         usable += gain != CONSTANT
         if gain >= 0.0 and (winner < 0 or gain > best * EQUALLY_GOOD):
-            best, winner, left, right, cut = gain, j, code, after, threshold
-            kept = 1 - kept if len(tables) == 0 else 0
+            best, winner, left, right = gain, j, code, after
     undo_draws(order, swaps, i)
-    return best, winner, left, right, cut, kept
+    return best, winner, left, right
 
 
 @inner_kernel
-def add_node(pairs, start, end, i, rule, means, sums, reals):  # OUT: sums, reals
-    """Sums and values of node i; returns weight, sum and impurity (of the scaled targets)."""
-    if len(means) > 0:
-        weight, total, variance = add_means(pairs, start, end)
+def add_node(pairs, i, rule, means, sums, reals):  # OUT: sums, reals
+    """Sums and values of node i; returns weight, sum and impurity (of the scaled targets, summed over them)."""
+    if len(means) == MANY_TARGETS:
+        weight, variance = add_many(pairs, sums)
+        centre, place = means
+        reals[i, VALUES:] = 0.0
+        for k in range(sums.shape[0]):
+            reals[i, VALUES + place[k]] = centre[k] + rule.scale * (sums[k] / weight)
+        return weight, 0.0, variance
+    if len(means) == ONE_TARGET:
+        weight, total, variance = add_means(pairs)
         reals[i, VALUES] = rule.centre + rule.scale * (total / weight)
         return weight, total, variance
-    weight = add_classes(pairs, start, end, sums)
+    weight = add_classes(pairs, sums)
     for c in range(sums.shape[0]):
         reals[i, VALUES + c] = sums[c] / weight
     return weight, 0.0, class_impurity(rule.criterion, weight, sums)
 
 
 @inner_kernel
-def divide_pairs(codes, column, cut, span, rows, pairs, spill, spare):  # OUT: rows, pairs, spill, spare
+def divide_pairs(codes, column, cut, rows, pairs, spill, spare):  # OUT: rows, pairs, spill, spare
     """Rows and pairs with codes up to `cut` first, in order; how many.  Codes as for `divide_two`."""
-    start, end = span
-    left, right, known = start, 0, codes.shape[0] > 0
-    for p in range(start, end):
+    left, right, known = NONE, NONE, codes.shape[0] > 0
+    for p in range(rows.shape[0]):
         row, w, y = rows[p], pairs[p, 0], pairs[p, 1]
-        code = codes[p - start] if known else column[row]
-        inside = np.int64(code <= cut)
+        code = codes[p] if known else column[row]
+        inside = np.uint64(code <= cut)
         rows[left], pairs[left, 0], pairs[left, 1] = row, w, y
         spill[right], spare[right, 0], spare[right, 1] = row, w, y
         left += inside
-        right += 1 - inside
-    for i in range(right):
-        rows[left + i], pairs[left + i, 0], pairs[left + i, 1] = spill[i], spare[i, 0], spare[i, 1]
-    return left - start
+        right += np.uint64(1) - inside
+    n_left, others, their = np.int64(left), rows[left:], pairs[left:]
+    for i in range(np.int64(right)):
+        others[i], their[i, 0], their[i, 1] = spill[i], spare[i, 0], spare[i, 1]
+    return n_left
+
+
+@inner_kernel
+def divide(codes, column, cut, rows, pairs, means, work):  # OUT: rows, pairs, work
+    if len(means) == MANY_TARGETS:
+        return divide_many(codes, column, cut, rows, pairs, work.spill, work.spare_pairs)
+    return divide_pairs(codes, column, cut, rows, pairs, work.spill, work.spare_pairs)
 
 
 @view_kernel
 def grow_sums(blocks, stat, tables, rows, seed, rule, means, work, ints, reals):  # OUT: all but stat ... means
-    """Grow a tree for means or classes with weights; the number of nodes."""
+    """Grow a tree for means or classes with weights; the number of nodes.
+
+    ``rule.share`` is one over the number of outputs, over which impurities are averaged.
+    """
     stack, waiting, pairs, state, sums = work.stack, work.keyed, work.pairs, work.state, work.sums
     for p in range(rows.shape[0]):
-        pairs[p, 0], pairs[p, 1] = stat[rows[p], 0], stat[rows[p], 1]
+        move_stats(stat, rows[p], pairs, p)
     push(stack, ZERO, ZERO, rows.shape[0], ZERO, -ONE, ZERO, ZERO)
     waiting[0, KEY] = seed
-    top, n_nodes, square = ONE, ZERO, rule.scale * rule.scale
+    top, n_nodes, square = ONE, ZERO, rule.scale * rule.scale * rule.share
     while top > 0:
         top -= 1
         i, key, start, end, depth = n_nodes, waiting[top, KEY], stack[top, START], stack[top, END], stack[top, DEPTH]
-        level, span = stack[top, LEVEL], (start, end)
+        level, mine, ours = stack[top, LEVEL], rows[start:end], pairs[start:end]
         n_nodes += 1
         link(stack[top, PARENT], stack[top, IS_LEFT], i, ints)
-        weight, total, impurity = add_node(pairs, start, end, i, rule, means, sums, reals)
+        weight, total, impurity = add_node(ours, i, rule, means, sums, reals)
         write_leaf(i, end - start, weight, impurity * square, ints, reals)
         if is_final(rule, end - start, weight, depth, impurity * square):
             continue
-        level = move_nearer(blocks, level, rows, start, end)
-        here, totals, most = blocks[level], (weight, total), weight * impurity
-        gain, j, left, right, cut, kept = search_sums(here, tables, rows, span, totals, most, key, rule, means, work)
+        totals, most = (weight, total), weight * impurity
+        if len(tables) == 0:
+            level = move_rows_nearer(blocks, level, mine)
+            gain, j, left, cut, codes = search_random(blocks, level, mine, ours, totals, most, key, rule, means, work)
+        else:
+            level = move_nearer(blocks, level, mine)
+            gain, j, left, right = search_sums(blocks[level], tables, mine, ours, totals, most, key, rule, means, work)
         if j < 0 or gain * square / rule.total_weight + EPSILON < rule.min_decrease:
             continue
-        codes = work.codes[kept]
-        if len(tables) > 0:
-            cut, codes = middle_of(tables, j, left, right), codes[:0]
-        n_left = divide_pairs(codes, here[j], left, span, rows, pairs, work.spill, work.spare_pairs)
+        if len(tables) == 0:
+            n_left = divide(codes, codes, left, mine, ours, means, work)
+        else:
+            cut = middle_of(tables, j, left, right)
+            n_left = divide(work.codes[0, :0], blocks[level][j], left, mine, ours, means, work)
         write_split(i, j, cut, n_left, end - start, ints, reals)
         push(stack, top, start + n_left, end, depth + 1, i, ZERO, level)
         push(stack, top + 1, start, start + n_left, depth + 1, i, ONE, level)

@@ -2,8 +2,8 @@
 
 ``encode`` turns the columns into codes once for all trees: bins (at most 255, by quantiles), ranks (every threshold
 between two values is a candidate), or the values themselves (random thresholds).  ``grow_tree`` grows one tree on
-a bootstrap sample given as counts.  It covers one output, Gini index, entropy and squared error, positive weights and
-complete data; everything else is left to `hyperplan._trees.exact`.
+a bootstrap sample given as counts.  It covers Gini index and squared error, entropy of one output, positive weights
+and complete data; everything else is left to `hyperplan._trees.exact`.
 
 >>> import numpy as np
 >>> from hyperplan._trees.exact import Growth
@@ -22,13 +22,16 @@ from hyperplan._core.memory import require_memory
 from hyperplan._core.parallel import thread_map
 from hyperplan._trees import _forest_kernels as k
 from hyperplan._trees._criterion_kernels import ENTROPY, GINI, SQUARED
+from hyperplan._trees._forest_many_kernels import LEFT_SUMS
 from hyperplan._trees._forest_scan_kernels import COUNT_ONE, ROW_ONE
 from hyperplan._trees._forest_sums_kernels import grow_sums
 from hyperplan._trees.binning import fit_bins
 from hyperplan._trees.exact_span import MAX_INT, most_nodes
+from hyperplan._trees.forest_record import Raw, nodes_of_raw
 from hyperplan._trees.nodes import Nodes
 
 ROOMS = (65536, 8192, 1024)  # rows of a node whose codes are copied together: each room is nearer to the processor
+ROW_ROOMS = (2**19, 2**14)  # bytes of the rooms for rows, within the caches of a core
 COLUMNS_PER_DRAW = 16  # columns per drawn feature up to which a copy of all columns is worth it
 BIN_SAMPLE = 50_000  # rows that the quantiles of bins are taken from
 MAX_BINS = 255
@@ -45,21 +48,31 @@ class Tables(NamedTuple):
 
 
 class Encoded(NamedTuple):
-    """Columns as codes, shape (n_features, n_rows): uint8 bins, int32 ranks or (no tables) int32 in order of values."""
+    """Columns as codes, shape (n_features, n_rows): uint8 bins, int32 ranks or (no tables) int32 in order of values.
+
+    Values are there by rows, too.
+    """
 
     matrix: np.ndarray
     tables: Tables | tuple[()]
+    by_row: np.ndarray | None = None
 
 
 class Problem(NamedTuple):
-    """What the trees of a forest predict; `codes` (classes) or `real` (centred and scaled targets) is None."""
+    """What the trees of a forest predict; `codes` (classes) or `real` (centred and scaled targets) is None.
+
+    With several outputs `real` has one column per target and `many` holds the targets' centres and their places in the
+    nodes' values, of which there are `width`.
+    """
 
     codes: np.ndarray | None
     real: np.ndarray | None
-    n_classes: int
+    width: int
     criterion: int
     centre: float = 0.0
     scale: float = 1.0
+    n_outputs: int = 1
+    many: tuple = ()
 
     @property
     def n_rows(self):
@@ -79,6 +92,7 @@ class Rule(NamedTuple):
     total_weight: float
     centre: float
     scale: float
+    share: float
 
 
 class CountWork(NamedTuple):
@@ -92,6 +106,8 @@ class CountWork(NamedTuple):
     spare: np.ndarray
     digits: np.ndarray
     spill: np.ndarray
+    near: np.ndarray
+    drawn: np.ndarray
     order: np.ndarray
     swaps: np.ndarray
     draw: np.ndarray
@@ -105,6 +121,7 @@ class SumWork(NamedTuple):
 
     pairs: np.ndarray
     spare_pairs: np.ndarray
+    seen: np.ndarray
     table: np.ndarray
     sums: np.ndarray
     sides: np.ndarray
@@ -113,6 +130,8 @@ class SumWork(NamedTuple):
     spare: np.ndarray
     digits: np.ndarray
     spill: np.ndarray
+    near: np.ndarray
+    drawn: np.ndarray
     order: np.ndarray
     swaps: np.ndarray
     draw: np.ndarray
@@ -139,6 +158,24 @@ def mean_targets(y, weight=None) -> Problem:
     return Problem(None, real if scale == 1.0 else real / scale, 1, SQUARED, centre, float(scale))
 
 
+def many_targets(Y, weight=None) -> Problem:
+    """Numbers of several outputs, shape (n, q), for the mean of their squared errors; weights as for `mean_targets`."""
+    columns = [mean_targets(column, weight) for column in np.asarray(Y, dtype=np.float64).T]
+    scale, q = max(column.scale for column in columns), len(columns)
+    real = np.column_stack([column.real * (column.scale / scale) for column in columns])
+    many = np.array([column.centre for column in columns]), np.arange(q)
+    return Problem(None, real, q, SQUARED, scale=scale, n_outputs=q, many=many)
+
+
+def many_classes(codes, n_classes) -> Problem:
+    """Classes of several outputs, shape (n, q), for the mean of their Gini indices: indicators of the classes."""
+    q, stride = len(n_classes), int(max(n_classes))
+    pairs = [(k, c) for k in range(q) for c in range(n_classes[k])]
+    real = np.column_stack([codes[:, k] == c for k, c in pairs]).astype(np.float64)
+    many = np.zeros(len(pairs)), np.array([k * stride + c for k, c in pairs])
+    return Problem(None, real, q * stride, SQUARED, n_outputs=q, many=many)
+
+
 def round_middle(y) -> float:
     """A short number within the range of y: taking it away keeps small integers exact, and costs no digits."""
     low, high = float(y.min(initial=np.inf)), float(y.max(initial=-np.inf))
@@ -162,7 +199,7 @@ def encode(X, kind, n_jobs=None) -> Encoded:
 
     extremes = thread_map(task, range(d), n_jobs)
     if kind == "values":
-        return Encoded(matrix, ())
+        return Encoded(matrix, (), np.ascontiguousarray(matrix.T))
     offsets = np.concatenate([[0], np.cumsum([low.shape[0] for low, _ in extremes])]).astype(np.int64)
     low, high = (np.concatenate([pair[side] for pair in extremes]) for side in (0, 1))
     return Encoded(matrix, Tables(offsets, low, high))
@@ -203,7 +240,7 @@ def _bins(column, codes):
 def packed_units(problem, weight):
     """Rows, counts and counts of class 1 of each row in one integer; None if the targets do not fit."""
     n = problem.n_rows
-    if problem.n_classes != 2 or not (weight is None or weight.dtype.kind in "iu"):
+    if problem.codes is None or problem.width != 2 or not (weight is None or weight.dtype.kind in "iu"):
         return None
     if (n if weight is None else int(weight.sum())) > LARGEST_COUNT:
         return None
@@ -212,15 +249,21 @@ def packed_units(problem, weight):
 
 
 def row_stats(problem, weight):
-    """Weight and target (or class) of each row."""
-    stat = np.ones((problem.n_rows, 2))
+    """Weight and targets (or class) of each row."""
+    targets = (problem.real if problem.codes is None else problem.codes).reshape(problem.n_rows, -1)
+    stat = np.ones((problem.n_rows, 1 + targets.shape[1]))
     if weight is not None:
         stat[:, 0] = weight
-    stat[:, 1] = problem.real if problem.codes is None else problem.codes
+    stat[:, 1:] = targets
     return stat
 
 
 def grow_tree(encoded, problem, growth, *, seed, weight=None) -> Nodes:
+    """Grow one tree; parameters of `grow_raw`, the nodes as arrays."""
+    return nodes_of_raw(grow_raw(encoded, problem, growth, seed=seed, weight=weight))
+
+
+def grow_raw(encoded, problem, growth, *, seed, weight=None) -> Raw:
     """Grow one tree.
 
     Parameters
@@ -238,10 +281,10 @@ def grow_tree(encoded, problem, growth, *, seed, weight=None) -> Nodes:
 
     Returns
     -------
-    nodes : Nodes
-        Depth first, left before right.
+    raw : Raw
+        Nodes depth first, left before right.
     """
-    rows = np.arange(problem.n_rows, dtype=np.int32) if weight is None else np.flatnonzero(weight).astype(np.int32)
+    rows = np.arange(problem.n_rows, dtype=np.uint32) if weight is None else np.flatnonzero(weight).astype(np.uint32)
     n, d = rows.shape[0], encoded.matrix.shape[0]
     rule = Rule(
         criterion=problem.criterion,
@@ -254,41 +297,30 @@ def grow_tree(encoded, problem, growth, *, seed, weight=None) -> Nodes:
         total_weight=float(problem.n_rows if weight is None else weight.sum()),
         centre=problem.centre,
         scale=problem.scale,
+        share=1.0 / problem.n_outputs,
     )
     capacity = most_nodes(growth, n)
     ints = np.empty((capacity, k.N_INTS), dtype=np.int32)
-    reals = np.empty((capacity, k.VALUES + problem.n_classes))
-    unit, blocks = packed_units(problem, weight), _blocks(encoded.matrix, n, rule)
+    reals = np.empty((capacity, k.VALUES + problem.width))
+    unit, blocks = packed_units(problem, weight), _blocks(encoded, n, rule)
     where = (encoded.tables, rows, np.uint64(seed), rule)
     if unit is not None:
         n_nodes = k.grow_two(blocks, unit, *where, _count_work(encoded, n, rule), ints, reals)
     else:
-        means = (0,) if problem.codes is None else ()
-        work = _sum_work(encoded, problem.n_classes, n, rule)
+        means = problem.many or ((0,) if problem.codes is None else ())
+        work = _sum_work(encoded, problem, n, rule)
         n_nodes = grow_sums(blocks, row_stats(problem, weight), *where, means, work, ints, reals)
-    return _as_nodes(ints[:n_nodes], reals[:n_nodes])
+    return Raw(ints[:n_nodes], reals[:n_nodes])
 
 
-def _as_nodes(ints, reals) -> Nodes:
-    """The kernels' two tables as one array per property."""
-    return Nodes(
-        children_left=ints[:, k.LEFT].astype(np.int64),
-        children_right=ints[:, k.RIGHT].astype(np.int64),
-        feature=ints[:, k.FEATURE].astype(np.int64),
-        threshold=reals[:, k.THRESHOLD].copy(),
-        missing_go_to_left=ints[:, k.MISSING_LEFT].astype(np.uint8),
-        impurity=reals[:, k.IMPURITY].copy(),
-        n_node_samples=ints[:, k.N_ROWS].astype(np.int64),
-        weighted_n_node_samples=reals[:, k.WEIGHT].copy(),
-        value=reals[:, k.VALUES :].copy(),
-    )
-
-
-def _blocks(matrix, n_rows, rule):
+def _blocks(encoded, n_rows, rule):
     """The matrix and rooms for the codes of small nodes; without room when the trees look at few of the columns."""
-    d = matrix.shape[0]
+    matrix, d = encoded.matrix, encoded.matrix.shape[0]
     worth = d <= COLUMNS_PER_DRAW * rule.max_features
-    return matrix, *(np.empty((d, min(size, n_rows) if worth else 0), dtype=matrix.dtype) for size in ROOMS)
+    if encoded.tables:
+        return matrix, *(np.empty((d, min(size, n_rows) if worth else 0), dtype=matrix.dtype) for size in ROOMS)
+    sizes = [min(size // (d * matrix.itemsize), n_rows) if worth else 0 for size in ROW_ROOMS]
+    return matrix, encoded.by_row, *(np.empty((size, d), dtype=matrix.dtype) for size in sizes)
 
 
 def _most_codes(encoded):
@@ -305,13 +337,16 @@ def _count_work(encoded, n, rule) -> CountWork:
     )
 
 
-def _sum_work(encoded, n_classes, n, rule) -> SumWork:
+def _sum_work(encoded, problem, n, rule) -> SumWork:
+    n_sums = problem.real.shape[1] if problem.many else problem.width
+    n_targets = n_sums if problem.many else 1
     return SumWork(
-        pairs=np.empty((n, 2)),
-        spare_pairs=np.empty((n, 2)),
-        table=np.zeros((_most_codes(encoded), 2 + n_classes)),
-        sums=np.empty(n_classes),
-        sides=np.empty((2, n_classes)),
+        pairs=np.empty((n, 1 + n_targets)),
+        spare_pairs=np.empty((n, 1 + n_targets)),
+        seen=np.empty((LEFT_SUMS + n_sums, max(_most_codes(encoded), n) + 1) if problem.many else (0, 0)),
+        table=np.zeros((_most_codes(encoded), 2 + n_sums)),
+        sums=np.empty(n_sums),
+        sides=np.empty((2, n_sums)),
         **_common_work(encoded, n, rule),
     )
 
@@ -319,12 +354,15 @@ def _sum_work(encoded, n_classes, n, rule) -> SumWork:
 def _common_work(encoded, n, rule):
     """Codes of the node and of the best column so far; sorted keys; drawn features; nodes that wait."""
     d, depth, n_sorted = encoded.matrix.shape[0], min(n, rule.max_depth) + 2, n if encoded.tables else 0
+    near = min(ROW_ROOMS[0] // (4 * d), n)
     return {
         "codes": np.empty((1, max(_most_codes(encoded), n) + 1) if encoded.tables else (2, n), dtype=np.int32),
         "keys": np.empty(n_sorted + 1, dtype=np.uint64),
         "spare": np.empty(n, dtype=np.uint64),
         "digits": np.empty(256, dtype=np.int64),
-        "spill": np.empty(n, dtype=np.int32),
+        "spill": np.empty(n, dtype=np.uint32),
+        "near": np.empty((rule.max_features, 0 if encoded.tables else near), dtype=np.int32),
+        "drawn": np.empty(max(d, 2), dtype=np.uint32),
         "order": np.arange(d, dtype=np.int64),
         "swaps": np.empty(d, dtype=np.int64),
         "draw": np.empty(1, dtype=np.uint64),

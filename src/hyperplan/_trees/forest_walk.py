@@ -1,4 +1,4 @@
-"""All trees of a forest as one table to walk rows through: sums of leaf values, leaves, out-of-bag sums."""
+"""Rows through all trees of a forest (a `forest_record.Walk`): sums of leaf values, leaves, out-of-bag sums."""
 
 from typing import NamedTuple
 
@@ -12,56 +12,6 @@ ROWS_PER_TASK = 8192
 ROWS_PER_BLOCK = 32_768  # rows that walk through a tree together, while it is in the cache
 TREE_PARTS = 8  # parts of the forest, added up one after another whoever walks them
 FEW_WALKS = 20_000  # rows times trees not worth a second thread
-
-
-class Walk(NamedTuple):
-    """The trees one after another; see `_forest_walk_kernels`."""
-
-    table: np.ndarray
-    values: np.ndarray
-    roots: np.ndarray
-    first_leaf: np.ndarray
-
-    @property
-    def cut(self):
-        return self.table.view(np.float32)
-
-
-def tree_table(nodes):
-    """Table and leaf values of one tree."""
-    inner = nodes.children_left >= 0
-    table = np.empty((nodes.feature.shape[0], 4), dtype=np.int32)
-    cut = table.view(np.float32)
-    with np.errstate(over="ignore"):
-        cut[:, k.THRESHOLD] = nodes.threshold
-    above = cut[:, k.THRESHOLD] > nodes.threshold  # a float32 x is <= threshold if it is <= the float32 below it
-    cut[above, k.THRESHOLD] = np.nextafter(cut[above, k.THRESHOLD], np.float32(-np.inf))
-    missing_right = np.where(nodes.missing_go_to_left != 0, 0, 1 << k.MISSING_RIGHT)
-    table[:, k.FEATURE] = np.where(inner, nodes.feature | missing_right, -1)
-    table[:, k.LEFT] = np.where(inner, nodes.children_left, np.cumsum(~inner) - 1)
-    table[:, k.LEFT + 1] = nodes.children_right
-    return table, nodes.value[~inner]
-
-
-def joined_walk(parts) -> Walk:
-    """The trees' tables as one, with children numbered throughout."""
-    n_nodes = [table.shape[0] for table, _ in parts]
-    n_leaves = [values.shape[0] for _, values in parts]
-    roots = np.concatenate([[0], np.cumsum(n_nodes)]).astype(np.int64)
-    first = np.concatenate([[0], np.cumsum(n_leaves)]).astype(np.int64)
-    table = np.empty((int(roots[-1]), 4), dtype=np.int32)
-    values = np.empty((int(first[-1]), parts[0][1].shape[1]))
-
-    def task(t):
-        part = table[roots[t] : roots[t + 1]]
-        part[:] = parts[t][0]
-        leaf = part[:, k.FEATURE] < 0
-        part[:, k.LEFT] += np.where(leaf, first[t], roots[t]).astype(np.int32)
-        part[:, k.LEFT + 1] += np.int32(roots[t])
-        values[first[t] : first[t + 1]] = parts[t][1]
-
-    thread_map(task, range(len(parts)))
-    return Walk(table, values, roots[:-1], first)
 
 
 def _dense(X, part):

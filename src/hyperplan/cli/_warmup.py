@@ -29,6 +29,7 @@ from hyperplan.cli._warmup_compete import candidate_names, warm_candidate
 FAMILIES = (
     *("linear_model", "svm", "preprocessing", "optimize", "tree", "ensemble"),
     *("kernels", "neighbors", "naive_bayes", "discriminant_analysis", "mixture", "multiclass", "calibration"),
+    *("decomposition", "random_projection"),
 )
 OPTION_NAMES = (
     "solver",
@@ -41,16 +42,22 @@ OPTION_NAMES = (
     "kernel",
     "gcv_mode",
     "multi_class",
+    "covariance_type",
 )
+WHOLE_MATRICES = ("MultipleKernelSVC",)  # holds all kernel values, and solves its machines as SVC does
+SAME_AT_ANY_SIZE = ("naive_bayes", "discriminant_analysis", "mixture")  # families that need no large fits
 ENGINE_OPTIONS = ("solver", "loss", "penalty", "criterion", "l1_ratio")  # those that decide with the size what runs
 TALL, WIDE = (70_000, 32), (600, 2_100)  # sizes beyond which no other algorithm is chosen (tests/cli/test_warmup.py)
 TALL_TREES, WIDE_TREES = (80_000, 12), (600, 120)  # the same for trees, which decide earlier and hold rows out
+TALL_KERNELS = (3_000, 32)  # the same for methods that need all pairs of rows
 SPARSE, SPARSE_ROW = (4_000, 2_500), 20  # the same for sparse data, and its values per row
 TREES = ("tree", "ensemble")
 FEW_MODELS = {"n_alphas": 5, "Cs": 2, "cv": 2, "max_nodes": 50, "n_features_to_select": 3, "max_iter": 5}
 FEW_TREES = {"n_estimators": 2, "max_iter": 3, "max_depth": 4}
 LARGE_SECONDS = 4.0  # an estimator's large fits with options stop then; those of the plain estimator are all done
-MANY_STEPS = ("HuberRegressor", "QuantileRegressor")  # whole large fits of these would take minutes
+MANY_STEPS = ("HuberRegressor", "QuantileRegressor", "KernelPerceptron")  # whole large fits of these would take minutes
+
+ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
 REJECTED = (ValueError, TypeError, AttributeError, ArithmeticError, MemoryError)  # a combination an estimator refuses
 
 
@@ -159,7 +166,7 @@ def warm_one(name: str) -> str:
         warnings.simplefilter("ignore")
         try:
             estimator = getattr(importlib.import_module(f"hyperplan.{family}"), class_name)
-            _use(estimator(), *next(_inputs(estimator)))
+            _use(_built(estimator), *next(_inputs(estimator)))
         except Exception as error:
             return f"{type(error).__name__}: {error}"
         spent = 0.0
@@ -188,9 +195,16 @@ def _limits(estimator, family, is_plain) -> dict:
 def _try(estimator, options, X, y, is_large=False) -> bool:
     """Use an estimator; whether it accepts the combination."""
     with contextlib.suppress(*REJECTED):
-        _use(estimator(**options), X, y, is_large)
+        _use(_built(estimator, **options), X, y, is_large)
         return True
     return False
+
+
+def _built(estimator, **options):
+    """An estimator that can be fitted on tiny data."""
+    from hyperplan.testing import construct
+
+    return construct(estimator, **options)
 
 
 def _accepted(estimator):
@@ -204,7 +218,7 @@ def _accepted(estimator):
 def _use(model, X, y, is_large=False):
     """Call everything that runs a kernel: fit, predict, transform; on tiny data also fit with weights, partial_fit."""
     model.fit(X, y)
-    for method in ("predict", "predict_proba", "decision_function", "transform"):
+    for method in (*ANSWERS, "kneighbors", "radius_neighbors"):
         if hasattr(model, method):
             getattr(model, method)(X)
     if is_large:
@@ -245,14 +259,21 @@ def _inputs(estimator):
     import scipy.sparse as sp
 
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(24, 3))
+    X = _suited(estimator, rng.normal(size=(24, 3)))
     for y in _targets(estimator, X @ [1.0, -1.0, 0.5] + rng.normal(size=24)):
         for values in (X, X.astype(np.float32)):
             yield values, y
             yield np.asfortranarray(values), y
             yield sp.csr_array(values), y
             yield sp.csc_array(values), y
-        yield rng.normal(size=(24, 40)), y
+        yield _suited(estimator, rng.normal(size=(24, 40))), y
+
+
+def _suited(estimator, X):
+    """Whole numbers without a sign for estimators of counts and categories."""
+    import numpy as np
+
+    return np.floor(np.abs(X)) if estimator().__sklearn_tags__().input_tags.positive_only else X
 
 
 def _targets(estimator, score):
@@ -266,24 +287,31 @@ def _targets(estimator, score):
 
     positive = 100.0 * np.exp(score / (np.abs(score).max() + 1.0))
     pair = np.column_stack([positive, positive[::-1]])
-    if estimator().__sklearn_tags__().estimator_type == "ranker":
+    tags = estimator().__sklearn_tags__()
+    if tags.estimator_type == "ranker":
         return [np.digitize(score, [-0.7, 0.7])]
-    if is_classifier(estimator()):
+    if is_classifier(estimator()) or (tags.target_tags.required and tags.estimator_type is None):
         return [(score > 0).astype(np.intp), np.digitize(score, [-0.7, 0.7])]
-    return [positive, pair] if estimator().__sklearn_tags__().target_tags.single_output else [pair]
+    return [positive, pair] if tags.target_tags.single_output else [pair]
 
 
 def _large_inputs(estimator, is_plain):
     """Training sets of many rows, of many columns, and sparse ones; the other layouts only for a plain estimator.
 
-    Trees make sparse data dense, and preprocessing looks at columns one by one: nothing of its own runs.
+    Trees make sparse data dense, preprocessing looks at columns one by one, neighbours of sparse rows come from
+    products of sparse matrices: nothing of its own runs.
     """
     import numpy as np
     import scipy.sparse as sp
 
     rng = np.random.default_rng(0)
     family = estimator.__module__.split(".")[1]
-    shapes = {"preprocessing": (TALL,)}.get(family, (TALL_TREES, WIDE_TREES) if family in TREES else (TALL, WIDE))
+    if family in SAME_AT_ANY_SIZE or estimator.__name__ in WHOLE_MATRICES:
+        return
+    own = {"preprocessing": (TALL,), "kernels": (TALL_KERNELS, WIDE), "neighbors": (TALL_KERNELS, WIDE)}
+    shapes = own.get(family, (TALL_TREES, WIDE_TREES) if family in TREES else (TALL, WIDE))
+    needs_pairs = family == "svm" and not estimator.__name__.startswith("Linear")
+    shapes = (TALL_KERNELS,) if needs_pairs else shapes
     others = []
     for shape in shapes:
         X = rng.normal(size=shape)
@@ -291,7 +319,7 @@ def _large_inputs(estimator, is_plain):
         yield X, first
         others += [(X, y) for y in more] + [(X.astype(np.float32), first)]
         others += [(np.asfortranarray(X), first)] if shape == shapes[0] else []
-    if family not in (*TREES, "preprocessing"):
+    if family not in (*TREES, "preprocessing", "neighbors") and not needs_pairs:
         n, d = SPARSE
         columns = rng.integers(d, size=n * SPARSE_ROW, dtype=np.int32)  # as SciPy numbers all but huge matrices
         starts = np.arange(0, columns.size + 1, SPARSE_ROW, dtype=np.int32)

@@ -81,7 +81,10 @@ class Contest:
     def _screen(self) -> None:
         n, d = self.problem.n_rows, len(self.problem.columns)
         budget = self.deadline - time.monotonic()
-        order = sorted(self.entries, key=lambda entry: entry.candidate.predicted_seconds(n, d))
+        for entry in self.entries:
+            if entry.candidate.most_rows is not None and n > entry.candidate.most_rows:
+                entry.drop("skipped", "slow")
+        order = sorted(self.left(), key=lambda entry: entry.candidate.predicted_seconds(n, d))
         requests = [(entry, 0, 1, SLOWEST * budget) for entry in order]
         self._work(requests, "screening")
         for entry in self.left():

@@ -4,7 +4,10 @@ import importlib
 
 from hyperplan._base.candidate import Candidate
 
-FAMILIES = ("linear_model", "tree", "ensemble", "compete")  # families with a module `_candidates`
+FAMILIES = (  # families with a module `_candidates`
+    *("linear_model", "tree", "ensemble", "compete"),
+    *("svm", "neighbors", "naive_bayes", "discriminant_analysis", "kernels"),
+)
 BASELINES = (
     Candidate("compete.ConstantClassifier", "classification", "Majority class", 0, "native", (0.001, 0.001)),
     Candidate("compete.ConstantRegressor", "regression", "Mean", 0, "native", (0.001, 0.001)),

@@ -100,7 +100,7 @@ def _read_tree(model) -> Reading:
 
 
 def _read_forest(model) -> Reading:
-    grown = [nodes for nodes, _ in model._trees]
+    grown = list(model._nodes())
     trees = join([_exact(nodes, nodes.value / len(grown)) for nodes in grown], [0] * len(grown))
     shape = _answer_shape(model.n_outputs_, getattr(model, "n_classes_", None))
     constant = np.zeros(grown[0].value.shape[1])

@@ -36,6 +36,7 @@ from hyperplan._base import (
 from hyperplan._core.parallel import thread_map
 from hyperplan._trees import forest_walk
 from hyperplan._trees.exact_span import MAX_INT, Growth
+from hyperplan._trees.forest_record import Collector, nodes_of
 from hyperplan._trees.nodes import importances
 from hyperplan.ensemble._bagging_variance import decompose, variance_certificate
 from hyperplan.ensemble._forest_grow import Draw, Engine, Setting, draw_size
@@ -92,23 +93,23 @@ class BaseForest(MultiOutputMixin, BaseEstimator):
         size = draw_size(X.shape[0], self.max_samples, draw_weight) if self.bootstrap else None
         draw = Draw(X.shape[0], size, draw_weight)
         setting = self._setting(X, codes, attributes)
-        seeds = self._seeds(len(kept))
+        n_kept = 0 if kept is None else kept.roots.shape[0]
+        seeds = self._seeds(n_kept)
         # 3 maths
-        engine = Engine(X, codes, draw, setting, self.n_jobs) if len(seeds) > len(kept) else None
-        grown = [*kept, *self._grown(engine, seeds[len(kept) :])]
-        walk = forest_walk.joined_walk([table for _, table in grown])
+        engine = Engine(X, codes, draw, setting, self.n_jobs) if len(seeds) > n_kept else None
+        walk = kept if engine is None else self._grown(engine, seeds, kept)
         # 4 attributes
         for name, value in attributes.items():
             setattr(self, name, value)
         self.n_outputs_ = codes.shape[1]
         self.estimator_ = self._tree_class()
-        self._trees, self._seeds_, self._walk, self._draw = grown, seeds, walk, draw
+        self._seeds_, self._walk, self._draw = seeds, walk, draw
         self._engine_name = self._engine_name if engine is None else engine.name
         self._estimators = self._members = None
         self._n_classes = setting.n_classes
         self._remember(X, codes)
         self.certificate_ = self._certificate(X)
-        if self.oob_score and (len(seeds) > len(kept) or not hasattr(self, "oob_score_")):
+        if self.oob_score and (engine is not None or not hasattr(self, "oob_score_")):
             self._set_out_of_bag(X, codes)
         return self
 
@@ -139,14 +140,15 @@ class BaseForest(MultiOutputMixin, BaseEstimator):
         return X, y.reshape(-1, 1) if y.ndim == 1 else y, weight
 
     def _kept_trees(self):
-        """Trees of an earlier fit to go on from, with their tables."""
-        kept = list(getattr(self, "_trees", [])) if self.warm_start else []
-        if len(kept) > self.n_estimators:
+        """Trees of an earlier fit to go on from, or None."""
+        kept = getattr(self, "_walk", None) if self.warm_start else None
+        n_kept = 0 if kept is None else kept.roots.shape[0]
+        if n_kept > self.n_estimators:
             raise ValueError(
-                f"n_estimators={self.n_estimators} must be larger or equal to len(estimators_)={len(kept)} when "
+                f"n_estimators={self.n_estimators} must be larger or equal to len(estimators_)={n_kept} when "
                 "warm_start==True"
             )
-        if kept and len(kept) == self.n_estimators:
+        if n_kept == self.n_estimators:
             warn("Warm-start fitting without increasing n_estimators does not fit new trees.", stacklevel=4)
         return kept
 
@@ -182,17 +184,22 @@ class BaseForest(MultiOutputMixin, BaseEstimator):
             balanced=self.bootstrap and getattr(self, "class_weight", None) == "balanced_subsample",
         )
 
-    def _grown(self, engine, seeds):
-        """Nodes and walk table of each new tree."""
+    def _grown(self, engine, seeds, kept):
+        """The kept trees and those of the other seeds."""
+        n_kept = 0 if kept is None else kept.roots.shape[0]
+        collector = Collector(len(seeds), engine.weight_type, kept)
 
-        def task(item):
-            number, seed = item
+        def task(t):
             if self.verbose > 1:
-                print(f"building tree {number + 1} of {len(seeds)}")
-            nodes = engine.grow(seed)
-            return nodes, forest_walk.tree_table(nodes)
+                print(f"building tree {t - n_kept + 1} of {len(seeds) - n_kept}")
+            collector.add(t, engine.grow(seeds[t]))
 
-        return thread_map(task, enumerate(seeds), self.n_jobs)
+        thread_map(task, range(n_kept, len(seeds)), self.n_jobs)
+        return collector.finished()
+
+    def _nodes(self):
+        """The trees one by one, as arrays."""
+        return (nodes_of(self._walk, t) for t in range(self._walk.roots.shape[0]))
 
     def _remember(self, X, y):
         """Training data that later questions need; none by default."""
@@ -280,10 +287,10 @@ class BaseForest(MultiOutputMixin, BaseEstimator):
     @property
     def estimators_(self):
         """The trees as estimators (made when first asked for)."""
-        if getattr(self, "_trees", None) is None:
+        if getattr(self, "_walk", None) is None:
             raise AttributeError(f"This {type(self).__name__} instance has no trees yet: call fit first.")
         if self._estimators is None:
-            self._estimators = [self._as_estimator(nodes, seed) for (nodes, _), seed in zip(self._trees, self._seeds_)]
+            self._estimators = [self._as_estimator(nodes, seed) for nodes, seed in zip(self._nodes(), self._seeds_)]
         return self._estimators
 
     def _as_estimator(self, nodes, seed):
@@ -315,11 +322,11 @@ class BaseForest(MultiOutputMixin, BaseEstimator):
     def feature_importances_(self):
         """Impurity decrease that each feature brought, averaged over the trees, as shares of the total."""
         check_is_fitted(self)
-        split = [nodes for nodes, _ in self._trees if nodes.feature.shape[0] > 1]
-        if not split:
-            return np.zeros(self.n_features_in_)
-        d = self.n_features_in_
-        mean = np.mean(thread_map(lambda nodes: importances(nodes, d), split, self.n_jobs), axis=0)
+        d, walk = self.n_features_in_, self._walk
+        trees = np.flatnonzero(np.diff(walk.first_leaf) > 1)
+        if trees.shape[0] == 0:
+            return np.zeros(d)
+        mean = np.mean(thread_map(lambda t: importances(nodes_of(walk, t), d), trees, self.n_jobs), axis=0)
         return mean / mean.sum()
 
     def __len__(self):
@@ -336,7 +343,7 @@ class BaseForest(MultiOutputMixin, BaseEstimator):
 
     def __getstate__(self):
         state = super().__getstate__()
-        return {**state, "_estimators": None, "_members": None} if "_trees" in state else state
+        return {**state, "_estimators": None, "_members": None} if "_walk" in state else state
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -92,9 +92,9 @@ class RandomForestClassifier(ForestClassifier):
 
     Notes
     -----
-    Values are compared as float32.  Missing values (NaN) go to a side that is learned at each node.  Several outputs,
-    missing values, "absolute_error", "poisson", monotone constraints and `max_leaf_nodes` are grown by the exact core,
-    which is slower.
+    Values are compared as float32.  Missing values (NaN) go to a side that is learned at each node.  They, monotone
+    constraints, `max_leaf_nodes`, and several outputs with the entropy or with more than 64 classes in all are grown by
+    the exact core, which is slower.
 
     References
     ----------
@@ -241,9 +241,9 @@ class ExtraTreesClassifier(ForestClassifier):
 
     Notes
     -----
-    Values are compared as float32.  Missing values (NaN) go to a side that is drawn at each node.  Several outputs,
-    missing values, "absolute_error", "poisson", monotone constraints and `max_leaf_nodes` are grown by the exact core,
-    which is slower.
+    Values are compared as float32.  Missing values (NaN) go to a side that is drawn at each node.  They, monotone
+    constraints, `max_leaf_nodes`, and several outputs with the entropy or with more than 64 classes in all are grown by
+    the exact core, which is slower.
 
     References
     ----------

@@ -195,6 +195,6 @@ class RandomTreesEmbedding(TransformerMixin, BaseForest):
                 f"input_features should have length equal to number of features ({self.n_features_in_}), "
                 f"got {len(input_features)}"
             )
-        leaves = [np.flatnonzero(nodes.children_left < 0) for nodes, _ in self._trees]
+        leaves = [np.flatnonzero(nodes.children_left < 0) for nodes in self._nodes()]
         names = [f"randomtreesembedding_{tree}_{leaf}" for tree, found in enumerate(leaves) for leaf in found]
         return np.asarray(names, dtype=object)

@@ -1,9 +1,9 @@
 """Which engine grows the trees of a forest, and on which rows.
 
 The fast engine draws a few features per node and looks at nothing else: bins, ranks or values of the columns, encoded
-once for all trees.  It covers one output, Gini index, entropy and squared error on complete data.  The exact core takes
-the rest: missing values, several outputs, absolute error and Poisson deviance, monotone constraints, best-first growth
-and negative weights.
+once for all trees.  It covers Gini index, squared error and (for one output) entropy on complete data.  The exact core
+takes the rest: missing values, entropy of several outputs, absolute error and Poisson deviance, monotone constraints,
+best-first growth and negative weights.
 """
 
 import threading
@@ -16,10 +16,13 @@ import scipy.sparse as sp
 
 from hyperplan._base import check_random_state, compute_sample_weight, seed_from
 from hyperplan._trees import criteria, exact, forest
+from hyperplan._trees.forest_record import nodes_of_raw, raw_of
 from hyperplan._trees.pruning import pruned
 
 HISTOGRAM_ROWS = 20_000  # splitter="auto": bins above, every threshold up to here
 FAST_CRITERIA = ("gini", "entropy", "log_loss", "squared_error")
+FAST_MANY = ("gini", "squared_error")  # for several outputs
+MOST_TARGETS = 64  # classes of all outputs together up to which their indicators are worth it
 
 
 _own = threading.local()  # one generator per thread: to seed it again takes microseconds, to make one fifty times that
@@ -118,7 +121,14 @@ class Engine:
         plain = setting.growth.monotone is None and not setting.growth.max_leaf_nodes
         positive = self.draw.size is not None or self.draw.weight is None or self.draw.weight.min() >= 0
         complete = sp.issparse(X) or not np.isnan(np.sum(X)) or not np.isnan(X).any()
-        return self.y.shape[1] == 1 and setting.criterion in FAST_CRITERIA and plain and positive and complete
+        return self._is_fast_target() and plain and positive and complete
+
+    def _is_fast_target(self):
+        setting = self.setting
+        if self.y.shape[1] == 1:
+            return setting.criterion in FAST_CRITERIA
+        few = setting.n_classes is None or sum(setting.n_classes) <= MOST_TARGETS
+        return setting.criterion in FAST_MANY and few
 
     def _kind(self, n_rows):
         if self.setting.growth.random:
@@ -129,9 +139,13 @@ class Engine:
         return "bins" if chosen == "histogram" else "ranks"
 
     def _fast_problem(self):
-        if self.setting.n_classes is None:
-            return forest.mean_targets(self.y[:, 0], self.draw.weight)
-        return forest.class_targets(self.y[:, 0], int(self.setting.n_classes[0]), self.setting.criterion)
+        y, n_classes, one = self.y, self.setting.n_classes, self.y.shape[1] == 1
+        if n_classes is None:
+            weight = self.draw.weight
+            return forest.mean_targets(y[:, 0], weight) if one else forest.many_targets(y, weight)
+        if not one:
+            return forest.many_classes(y, n_classes)
+        return forest.class_targets(y[:, 0], int(n_classes[0]), self.setting.criterion)
 
     def _exact_problem(self):
         if self.setting.n_classes is None:
@@ -153,15 +167,23 @@ class Engine:
             weight = weight * compute_sample_weight("balanced", self.y, indices=self.draw.indices(seed))
         return weight
 
+    @property
+    def weight_type(self):
+        """Of the weights of nodes: counts, or any numbers; None where every row weighs one."""
+        drawn, balanced = self.draw.size is not None, self.setting.balanced
+        if not drawn and self.draw.weight is None and not balanced:
+            return None
+        return np.int32 if drawn and not balanced else np.float64
+
     def grow(self, seed):
-        """The tree of a seed; whatever else is grown, in whatever order, does not matter."""
+        """The tree of a seed (`Raw`); whatever else is grown, in whatever order, does not matter."""
         weight, setting = self.weight(seed), self.setting
         total = self.draw.n_rows if weight is None else weight.sum()
         growth = setting.growth._replace(min_weight_leaf=setting.min_weight_fraction * total)
         key = seed_from(seeded(int(seed)))
         if self.fast:
-            nodes = forest.grow_tree(self._columns, self._problem, growth, seed=key, weight=weight)
+            raw = forest.grow_raw(self._columns, self._problem, growth, seed=key, weight=weight)
         else:
             targets = criteria.with_weight(self._problem, weight)
-            nodes = exact.grow(self._columns, targets, growth, seed=key, n_jobs=1)
-        return pruned(nodes, setting.ccp_alpha) if setting.ccp_alpha > 0 else nodes
+            raw = raw_of(exact.grow(self._columns, targets, growth, seed=key, n_jobs=1))
+        return raw if setting.ccp_alpha == 0 else raw_of(pruned(nodes_of_raw(raw), setting.ccp_alpha))

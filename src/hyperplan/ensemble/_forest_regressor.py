@@ -92,9 +92,8 @@ class RandomForestRegressor(ForestRegressor):
 
     Notes
     -----
-    Values are compared as float32.  Missing values (NaN) go to a side that is learned at each node.  Several outputs,
-    missing values, "absolute_error", "poisson", monotone constraints and `max_leaf_nodes` are grown by the exact core,
-    which is slower.
+    Values are compared as float32.  Missing values (NaN) go to a side that is learned at each node.  They,
+    "absolute_error", "poisson", monotone constraints and `max_leaf_nodes` are grown by the exact core, which is slower.
 
     References
     ----------
@@ -235,9 +234,8 @@ class ExtraTreesRegressor(ForestRegressor):
 
     Notes
     -----
-    Values are compared as float32.  Missing values (NaN) go to a side that is drawn at each node.  Several outputs,
-    missing values, "absolute_error", "poisson", monotone constraints and `max_leaf_nodes` are grown by the exact core,
-    which is slower.
+    Values are compared as float32.  Missing values (NaN) go to a side that is drawn at each node.  They,
+    "absolute_error", "poisson", monotone constraints and `max_leaf_nodes` are grown by the exact core, which is slower.
 
     References
     ----------

@@ -22,6 +22,7 @@ HOMES = (
     *("_base", "_core", "_math", "_solvers", "_trees"),
     *("linear_model", "svm", "preprocessing", "optimize", "tree", "ensemble"),
     *("kernels", "neighbors", "naive_bayes", "discriminant_analysis", "mixture", "multiclass", "calibration"),
+    *("decomposition", "random_projection"),
     *("metrics", "model_selection", "evaluation", "compete"),
 )
 PLAIN = {  # classes of ours that are neither estimators nor records
@@ -31,6 +32,10 @@ PLAIN = {  # classes of ours that are neither estimators nor records
     "hyperplan.tree._categorical_tree.CategoricalTree",
     "hyperplan.tree._oblique.ObliqueTree",
     "hyperplan.tree._surrogates.SurrogateTree",
+    *(f"hyperplan.kernels.{name}" for name in ("AdditiveChiSquared", "BSpline", "ChiSquared", "Constant", "Cosine")),
+    *(f"hyperplan.kernels.{name}" for name in ("FromFunction", "Laplacian", "Linear", "Normalized", "OnColumns")),
+    *(f"hyperplan.kernels.{name}" for name in ("Polynomial", "Precomputed", "Product", "RBF", "Radial", "Scaled")),
+    *(f"hyperplan.kernels.{name}" for name in ("Sigmoid", "Spectrum", "Sum")),
 }
 MOVED: dict[str, str] = {}  # names of earlier versions, and what they are called now
 OWN_FUNCTIONS = ("hyperplan.ensemble._hist_input._as_floats",)

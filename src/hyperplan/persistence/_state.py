@@ -1,7 +1,7 @@
 """The attributes of an object that go into a file, and those that are computed again from them.
 
-Ensembles of trees keep a second form of their trees for fast walks.  It follows from the trees, so that a file without
-it is half as large, and a forged file cannot bring one that does not fit them.
+Ensembles of trees keep their trees in a form for fast walks, or a second time in such a form.  A file holds the plain
+trees, which are checked, and from which that form follows: a forged file cannot bring one that does not fit.
 """
 
 import functools
@@ -35,19 +35,18 @@ def _derived(kind):
 
 
 def _forest_written(forest, state):
-    if "_trees" in state:
-        state["_trees"] = [nodes for nodes, _ in state["_trees"]]
+    if "_walk" in state:
         del state["_walk"]
+        state["_trees"] = list(forest._nodes())
     return state
 
 
 def _forest_computed(forest):
-    from hyperplan._trees.forest_walk import joined_walk, tree_table
+    from hyperplan._trees.forest_record import joined
 
     if "_trees" in vars(forest):
-        tables = [tree_table(nodes) for nodes in forest._trees]
-        forest._trees = list(zip(forest._trees, tables))
-        forest._walk = joined_walk(tables)
+        forest._walk = joined(forest._trees)
+        del forest._trees
 
 
 def _boosting_written(boosting, state):
