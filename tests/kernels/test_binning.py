@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from hyperplan import thread_limit
+from hyperplan._trees import _binning_kernels as k
 from hyperplan._trees.binning import ROWS, _sort, bin_rows, fit_bins, quantile_edges
 
 
@@ -99,3 +100,25 @@ def test_any_number_of_threads_gives_the_same_bins():
         one = bin_rows(X, fit_bins(X, 255))
     many = bin_rows(X, fit_bins(X, 255))
     assert (one.words == many.words).all() and one.missing_bin == many.missing_bin
+
+
+@pytest.mark.parametrize("n", [1, 2, 50, 500])
+@pytest.mark.parametrize("distinct", [1, 2, 8, 9])
+def test_few_values_are_found_without_sorting(n, distinct):
+    values = np.random.default_rng(n).integers(0, distinct, n) - 3.5
+    found = np.empty(8)
+    count = k.find_few(values, found)
+    expected = np.unique(values)
+    assert count == (len(expected) if len(expected) <= 8 else -1)
+    assert count < 0 or (found[:count] == expected).all()
+
+
+@pytest.mark.parametrize("d", [1, 4, 7])
+def test_two_bins_take_one_comparison(d):
+    rng = np.random.default_rng(d)
+    X = rng.integers(0, 2, (k.ROWS_TOGETHER + 3, d)).astype(float)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    data = bin_rows(X, fit_bins(X, 255))
+    assert data.missing_bin == 2
+    for f in range(d):
+        assert (data.column(f) == np.where(np.isnan(X[:, f]), 2, X[:, f])).all()

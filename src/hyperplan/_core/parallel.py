@@ -95,7 +95,7 @@ def split_map(func, items, n_jobs: int | None = None) -> list:
     about 0.1 milliseconds of work.
     """
     items = list(items)
-    n_jobs = min(effective_n_jobs(n_jobs), len(items))
+    n_jobs = min(effective_n_jobs(n_jobs), len(items)) if len(items) > 1 else 1
     if n_jobs < 2:
         return [func(item) for item in items]
     bounds = [len(items) * j // n_jobs for j in range(n_jobs + 1)]

@@ -11,6 +11,8 @@ import numpy as np
 from hyperplan._core.jit import kernel
 
 WIDTH = 4  # features in a word
+ROWS_TOGETHER = 2048  # rows binned word by word: their cache lines serve the next word too
+FEW_ROWS = 256  # rows gathered column by column
 
 
 @kernel
@@ -20,31 +22,58 @@ def guarded(position, value, limit, missing_bin):
 
 
 @kernel
-def fill_words(X, edges, limits, missing_bin, start, stop, words):  # OUT: words
-    # X: (n_samples, n_features), any order; rows start .. stop - 1 are binned.
-    # Four binary searches without branches run side by side, which hides the latency of each.  A last, incomplete
-    # word repeats the last feature.
+def fill_words(X, edges, n_bins, limits, missing_bin, start, stop, words):  # OUT: words
+    # X: (n_samples, n_features), any order; rows start .. stop - 1 are binned, in blocks that share cache lines.
+    # A last, incomplete word repeats the last feature.
     last = X.shape[1] - 1
-    for unit in range(words.shape[0]):
-        f0 = unit * WIDTH
-        f1, f2, f3 = min(f0 + 1, last), min(f0 + 2, last), min(f0 + 3, last)
-        e0, e1, e2, e3 = edges[f0], edges[f1], edges[f2], edges[f3]
-        for i in range(start, stop):
-            x0, x1 = np.float64(X[i, f0]), np.float64(X[i, f1])
-            x2, x3 = np.float64(X[i, f2]), np.float64(X[i, f3])
-            b0, b1, b2, b3 = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-            step = 128
-            for _ in range(8):
-                b0 += step * np.int64(e0[b0 + step - 1] < x0)
-                b1 += step * np.int64(e1[b1 + step - 1] < x1)
-                b2 += step * np.int64(e2[b2 + step - 1] < x2)
-                b3 += step * np.int64(e3[b3 + step - 1] < x3)
-                step >>= 1
-            b0 = guarded(b0, x0, limits[f0], missing_bin)
-            b1 = guarded(b1, x1, limits[f1], missing_bin)
-            b2 = guarded(b2, x2, limits[f2], missing_bin)
-            b3 = guarded(b3, x3, limits[f3], missing_bin)
-            words[unit, i] = np.uint32(b0 | (b1 << 8) | (b2 << 16) | (b3 << 24))
+    for low in range(start, stop, ROWS_TOGETHER):
+        high = min(low + ROWS_TOGETHER, stop)
+        for unit in range(words.shape[0]):
+            f0 = unit * WIDTH
+            features = f0, min(f0 + 1, last), min(f0 + 2, last), min(f0 + 3, last)
+            most = max(n_bins[features[0]], n_bins[features[1]], n_bins[features[2]], n_bins[features[3]])
+            if most <= 2:
+                fill_word_of_two(X, edges, limits, missing_bin, features, low, high, words[unit])
+            else:
+                fill_word(X, edges, limits, missing_bin, features, low, high, words[unit])
+
+
+@kernel
+def fill_word(X, edges, limits, missing_bin, features, start, stop, words):  # OUT: words
+    """Four binary searches without branches run side by side, which hides the latency of each."""
+    f0, f1, f2, f3 = features
+    e0, e1, e2, e3 = edges[f0], edges[f1], edges[f2], edges[f3]
+    for i in range(start, stop):
+        x0, x1 = np.float64(X[i, f0]), np.float64(X[i, f1])
+        x2, x3 = np.float64(X[i, f2]), np.float64(X[i, f3])
+        b0, b1, b2, b3 = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+        step = 128
+        for _ in range(8):
+            b0 += step * np.int64(e0[b0 + step - 1] < x0)
+            b1 += step * np.int64(e1[b1 + step - 1] < x1)
+            b2 += step * np.int64(e2[b2 + step - 1] < x2)
+            b3 += step * np.int64(e3[b3 + step - 1] < x3)
+            step >>= 1
+        b0 = guarded(b0, x0, limits[f0], missing_bin)
+        b1 = guarded(b1, x1, limits[f1], missing_bin)
+        b2 = guarded(b2, x2, limits[f2], missing_bin)
+        b3 = guarded(b3, x3, limits[f3], missing_bin)
+        words[i] = np.uint32(b0 | (b1 << 8) | (b2 << 16) | (b3 << 24))
+
+
+@kernel
+def fill_word_of_two(X, edges, limits, missing_bin, features, start, stop, words):  # OUT: words
+    """`fill_word` of features with at most two bins, such as indicators."""
+    f0, f1, f2, f3 = features
+    e0, e1, e2, e3 = edges[f0, 0], edges[f1, 0], edges[f2, 0], edges[f3, 0]
+    for i in range(start, stop):
+        x0, x1 = np.float64(X[i, f0]), np.float64(X[i, f1])
+        x2, x3 = np.float64(X[i, f2]), np.float64(X[i, f3])
+        b0 = guarded(np.int64(e0 < x0), x0, limits[f0], missing_bin)
+        b1 = guarded(np.int64(e1 < x1), x1, limits[f1], missing_bin)
+        b2 = guarded(np.int64(e2 < x2), x2, limits[f2], missing_bin)
+        b3 = guarded(np.int64(e3 < x3), x3, limits[f3], missing_bin)
+        words[i] = np.uint32(b0 | (b1 << 8) | (b2 << 16) | (b3 << 24))
 
 
 @kernel
@@ -67,9 +96,35 @@ def gather_columns(X, rows, first, out, counts):  # OUT: out, counts
     X in any order; a handful of columns together, which share cache lines when X is in C order.
     """
     counts[:] = 0
-    for i in range(rows.shape[0]):
-        row = rows[i]
+    columns = X[:, first:]
+    for low in range(0, rows.shape[0], FEW_ROWS):  # whose cache lines wait for the next column
+        high = min(low + FEW_ROWS, rows.shape[0])
         for j in range(out.shape[0]):
-            value = np.float64(X[row, first + j])
-            out[j, counts[j]] = value
-            counts[j] += np.int64(not math.isnan(value))
+            column, n = out[j], counts[j]
+            for i in range(low, high):
+                value = np.float64(columns[rows[i], j])
+                column[n] = value
+                n += np.int64(not math.isnan(value))
+            counts[j] = n
+
+
+@kernel
+def find_few(values, found):  # OUT: found
+    """The distinct values in increasing order, found[:n] for the n returned; -1 when there are more than room."""
+    n, last = 0, 0
+    for i in range(values.shape[0]):
+        value = values[i]
+        if n > 0 and value == found[last]:
+            continue
+        last = 0
+        while last < n and found[last] < value:
+            last += 1
+        if last < n and found[last] == value:
+            continue
+        if n == found.shape[0]:
+            return -1
+        for j in range(n, last, -1):
+            found[j] = found[j - 1]
+        found[last] = value
+        n += 1
+    return n

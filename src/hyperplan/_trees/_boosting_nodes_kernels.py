@@ -5,13 +5,13 @@ import math
 import numpy as np
 
 from hyperplan._core._rng_kernels import next_uniform
-from hyperplan._core.jit import kernel
+from hyperplan._core.jit import kernel, view_kernel
 from hyperplan._trees._histogram_kernels import node_value
 
 N_NODES, N_LEAVES, N_OPEN, N_FREE = 0, 1, 2, 3  # places in Workspace.state
 
 
-@kernel
+@view_kernel
 def push(nodes, node, rules, work):  # OUT: work
     """Insert a node into the heap of open nodes (largest key on top; the older node first among equals)."""
     position = work.state[N_OPEN]
@@ -30,7 +30,7 @@ def push(nodes, node, rules, work):  # OUT: work
     work.keys[position], work.heap[position] = key, node
 
 
-@kernel
+@view_kernel
 def pop(work):  # OUT: work
     top = work.heap[0]
     work.state[N_OPEN] -= 1
@@ -53,22 +53,27 @@ def pop(work):  # OUT: work
     return top
 
 
-@kernel
-def release(nodes, node, work):  # OUT: nodes, work
+@view_kernel
+def give_slot_back(nodes, node, work):  # OUT: nodes, work
     if nodes.slot[node] >= 0:
         work.free[work.state[N_FREE]] = nodes.slot[node]
         work.state[N_FREE] += 1
         nodes.slot[node] = -1
+
+
+@view_kernel
+def release(nodes, node, work):  # OUT: nodes, work
+    give_slot_back(nodes, node, work)
     nodes.feature[node] = -1
 
 
-@kernel
+@view_kernel
 def take_slot(work):  # OUT: work
     work.state[N_FREE] -= 1
     return work.free[work.state[N_FREE]]
 
 
-@kernel
+@view_kernel
 def new_node(nodes, work, parent, start, stop, packed):  # OUT: nodes, work
     node = work.state[N_NODES]
     work.state[N_NODES] += 1
@@ -81,7 +86,7 @@ def new_node(nodes, work, parent, start, stop, packed):  # OUT: nodes, work
     return node
 
 
-@kernel
+@view_kernel
 def bound_children(nodes, node, rules, monotone):  # OUT: nodes
     """Values of the two sides stay on their side of the middle when the split is monotone."""
     if monotone == 0:
@@ -98,15 +103,42 @@ def bound_children(nodes, node, rules, monotone):  # OUT: nodes
 
 
 @kernel
-def fill_inner_values(left, right, count, value):  # OUT: value
-    """Inner nodes get the mean of their rows' leaf values."""
+def list_leaves(left, right, start, stop, leaf, bounds):  # OUT: leaf, bounds
+    """Leaves in the order of their rows: leaf j holds the rows bounds[j] .. bounds[j + 1] - 1."""
+    waiting = np.empty(leaf.shape[0] + 1, np.int64)
+    waiting[0], n_waiting, n = 0, 1, 0
+    while n_waiting > 0:
+        n_waiting -= 1
+        node = waiting[n_waiting]
+        if left[node] < 0:
+            leaf[n], bounds[n] = node, start[node]
+            n += 1
+        else:
+            waiting[n_waiting], waiting[n_waiting + 1] = right[node], left[node]
+            n_waiting += 2
+    bounds[n] = stop[0]
+
+
+@view_kernel
+def complete_nodes(left, right, count, has_missing, missing_bin, feature, missing_left, chosen, gain, value):
+    # OUT: feature, missing_left, chosen, gain, value
+    """What a tree needs besides its splits: mean leaf values of inner nodes, a side for missing values of the future.
+
+    Where training saw none, they go to the side with more rows.  Leaves have neither feature nor gain.
+    """
     for node in range(left.shape[0] - 1, -1, -1):
-        if left[node] >= 0:
-            a, b = left[node], right[node]
-            value[node] = (value[a] * count[a] + value[b] * count[b]) / count[node]
+        if left[node] < 0:
+            feature[node], gain[node] = -1, 0.0
+            continue
+        a, b = left[node], right[node]
+        value[node] = (value[a] * count[a] + value[b] * count[b]) / count[node]
+        if not has_missing[feature[node]]:
+            missing_left[node] = np.uint8(count[a] > count[b])
+            if missing_left[node]:
+                chosen[node, missing_bin >> 5] |= np.uint32(1) << np.uint32(missing_bin & 31)
 
 
-@kernel
+@view_kernel
 def open_features(nodes, node, rules, constraints, work, allowed):  # OUT: work, allowed
     """Mark the features that `node` may split on: those of its interaction groups, of which a share is drawn."""
     n_features = allowed.shape[0]
@@ -130,7 +162,7 @@ def open_features(nodes, node, rules, constraints, work, allowed):  # OUT: work,
             left -= 1
 
 
-@kernel
+@view_kernel
 def may_split(nodes, node, rules):
     n_rows = nodes.stop[node] - nodes.start[node]
     return n_rows >= 2 * rules.min_samples and n_rows > 1 and nodes.depth[node] < rules.max_depth

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hyperplan._core.jit import kernel
+from hyperplan._core.jit import kernel, view_kernel
 from hyperplan._trees._binning_kernels import WIDTH
 
 
@@ -15,7 +15,7 @@ def fill_lines(words, start, stop, lines):  # OUT: lines
                 lines[i, unit] = words[unit, i]
 
 
-@kernel
+@view_kernel
 def split_rows(data, nodes, node, rows, start, stop, left, right):  # OUT: left, right
     """Stable partition of rows[start:stop] by the best split of `node`; `left` may be rows[start:]. Returns n_left."""
     feature = nodes.feature[node]
@@ -46,7 +46,7 @@ def split_rows(data, nodes, node, rows, start, stop, left, right):  # OUT: left,
     return n_left
 
 
-@kernel
+@view_kernel
 def copy_rows(source, start, n, place, rows):  # OUT: rows
     """source[start:start + n] to rows[place:]; array assignment would compile its error messages, for seconds."""
     target, source = rows[place : place + n], source[start : start + n]
@@ -54,7 +54,7 @@ def copy_rows(source, start, n, place, rows):  # OUT: rows
         target[i] = source[i]
 
 
-@kernel
+@view_kernel
 def join_parts(work, bounds, n_left):  # OUT: work
     """Rows of the parts bounds[j]:bounds[j + 1], n_left[j] of each go left, from work.scratch back to work.rows."""
     position = bounds[0]
@@ -65,7 +65,7 @@ def join_parts(work, bounds, n_left):  # OUT: work
             position += n
 
 
-@kernel
+@view_kernel
 def divide(data, nodes, node, work):  # OUT: work
     """Partition all rows of a node; n_left."""
     start, stop = nodes.start[node], nodes.stop[node]

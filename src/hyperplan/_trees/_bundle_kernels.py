@@ -2,7 +2,27 @@
 
 import numpy as np
 
-from hyperplan._core.jit import kernel
+from hyperplan._core.jit import kernel, view_kernel
+from hyperplan._trees._binning_kernels import WIDTH
+
+
+@kernel
+def find_usual(words, step, usual, shares):  # OUT: usual, shares
+    """The most frequent bin of each feature (the first of equal ones) and its share, in every step-th row."""
+    counts = np.empty((WIDTH, 256), np.int64)
+    for unit in range(words.shape[0]):
+        counts[:] = 0
+        for i in range(0, words.shape[1], step):
+            word = words[unit, i]
+            for j in range(WIDTH):
+                counts[j, (word >> np.uint32(8 * j)) & np.uint32(255)] += 1
+        for f in range(unit * WIDTH, min(unit * WIDTH + WIDTH, usual.shape[0])):
+            best = 0
+            for b in range(256):
+                if counts[f - unit * WIDTH, b] > counts[f - unit * WIDTH, best]:
+                    best = b
+            usual[f] = best
+            shares[f] = counts[f - unit * WIDTH, best] / (1 + (words.shape[1] - 1) // step)
 
 
 @kernel
@@ -91,7 +111,7 @@ def add_column(codes, shift, words):  # OUT: words
         words[i] |= np.uint32(codes[i]) << shift
 
 
-@kernel
+@view_kernel
 def unbundle(column, total, offset, usual, n_bins, hist):  # OUT: hist
     """Histogram of one feature from that of its column; what is missing from `total` is in the usual bin."""
     rest = total

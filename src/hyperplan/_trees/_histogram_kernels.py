@@ -8,9 +8,11 @@ A split is described by (gain, bin, missing_left, left): rows with a bin <= `bin
 Gains are in quantised units, ``G_l^2 / (H_l + l2) + G_r^2 / (H_r + l2) - G^2 / (H + l2)``.
 """
 
+import math
+
 import numpy as np
 
-from hyperplan._core.jit import kernel, prefetch
+from hyperplan._core.jit import kernel, prefetch, view_kernel
 from hyperplan._trees._binning_kernels import WIDTH
 
 BLOCK = 256  # rows gathered at a time
@@ -20,9 +22,11 @@ GROUP = 16  # words of a cache line
 HESSIAN = np.int64(0xFFFFFFFF)
 TINY = 1e-15  # keeps 0 / 0 away when there is neither curvature nor penalty
 ROUNDING = 1e-12  # gains below this part of the terms they come from are rounding errors
+MARGIN = 4e-6  # more than the rounding errors of ten operations in single precision
+LARGEST_SUM = 2**31 - 1  # no sum of a node is as large
 
 
-@kernel
+@view_kernel
 def add_all_rows(words, packed, start, stop, hist):  # OUT: hist
     # words: (n_samples,) uint32 of one unit; hist: (4, n_bins) int64, C order
     h0, h1, h2, h3 = hist[0], hist[1], hist[2], hist[3]
@@ -35,7 +39,7 @@ def add_all_rows(words, packed, start, stop, hist):  # OUT: hist
         h3[word >> np.uint32(24)] += value
 
 
-@kernel
+@view_kernel
 def add_rows(words, packed, rows, start, stop, hist):  # OUT: hist
     # like add_all_rows for rows[start:stop]
     h0, h1, h2, h3 = hist[0], hist[1], hist[2], hist[3]
@@ -49,7 +53,7 @@ def add_rows(words, packed, rows, start, stop, hist):  # OUT: hist
         h3[word >> np.uint32(24)] += value
 
 
-@kernel
+@view_kernel
 def count_rows(words, rows, start, stop, counts):  # OUT: counts
     # counts: (4, n_bins) int32: how many of rows[start:stop] fall into each bin
     h0, h1, h2, h3 = counts[0], counts[1], counts[2], counts[3]
@@ -62,7 +66,7 @@ def count_rows(words, rows, start, stop, counts):  # OUT: counts
         h3[word >> np.uint32(24)] += 1
 
 
-@kernel
+@view_kernel
 def count_words(words, n, counts):  # OUT: counts
     # like count_rows for words[:n]
     h0, h1, h2, h3 = counts[0], counts[1], counts[2], counts[3]
@@ -103,18 +107,18 @@ def add_lines(lines, packed, rows, start, stop, first, last, hist, counts, count
                     count_words(block[u], n, counts[place])
 
 
-@kernel
+@view_kernel
 def clamp(value, lower, upper):
     return min(max(value, lower), upper)
 
 
-@kernel
+@view_kernel
 def node_value(packed, rules, lower, upper):
     """``-G / (H + l2)`` in quantised units, within the bounds that monotone ancestors impose."""
     return clamp(-np.float64(packed >> 32) / (np.float64(packed & HESSIAN) + rules.l2 + TINY), lower, upper)
 
 
-@kernel
+@view_kernel
 def bounded_gain(left, right, parent_loss, rules, monotone, lower, upper):
     """Gain when leaf values are bounded or must increase (monotone = 1) or decrease (-1) from left to right; -1: no."""
     low, high = node_value(left, rules, lower, upper), node_value(right, rules, lower, upper)
@@ -127,7 +131,7 @@ def bounded_gain(left, right, parent_loss, rules, monotone, lower, upper):
     return parent_loss - loss_left - loss_right
 
 
-@kernel
+@view_kernel
 def fill_gains(prefix, n, total, rules, gains):  # OUT: gains
     """Children's terms of the gain when the left sums are prefix[:n]; -1 where a child has too little hessian."""
     g_total, h_total = np.float64(np.int32(total >> 32)), np.float64(total & HESSIAN)
@@ -141,7 +145,7 @@ def fill_gains(prefix, n, total, rules, gains):  # OUT: gains
         gains[b] = gain if (h >= least) & (h_right >= least) else -1.0
 
 
-@kernel
+@view_kernel
 def drop_small(counts, used, n, missing, n_rows, rules, gains):  # OUT: gains
     """-1 where a child would have fewer than min_samples rows; `missing` rows go left with the first bins."""
     left = missing
@@ -151,7 +155,7 @@ def drop_small(counts, used, n, missing, n_rows, rules, gains):  # OUT: gains
             gains[j] = -1.0
 
 
-@kernel
+@view_kernel
 def fill_prefix(hist, counts, counted, n, used, prefix):  # OUT: used, prefix
     """Running sums of the bins that hold rows: prefix[j] is the sum up to bin used[j].  Returns how many there are.
 
@@ -166,7 +170,7 @@ def fill_prefix(hist, counts, counted, n, used, prefix):  # OUT: used, prefix
     return m
 
 
-@kernel
+@view_kernel
 def scan_numbers(hist, counts, n_bins, has_missing, missing_bin, node, rules, work, f, out):  # OUT: work, out
     """Best split of one numerical feature without constraints.
 
@@ -204,7 +208,54 @@ def scan_numbers(hist, counts, n_bins, has_missing, missing_bin, node, rules, wo
         bin_out[f] = used[best_at + 1] - 1
 
 
-@kernel
+@view_kernel
+def fill_running(hist, n, first, prefix):  # OUT: prefix
+    """``first`` plus the running sums of hist[:n]."""
+    running = first
+    for b in range(n):
+        running += hist[b]
+        prefix[b] = running
+
+
+@view_kernel
+def largest_gain(n, total, rules, work):  # OUT: work
+    """The largest of the children's terms of the gain in single precision, at least 0.
+
+    work: (prefix, halves, gains, bits): sums of the left sides, the same memory as (hessian, gradient) pairs, room for
+    the gains and the same room as integers, whose order is that of numbers >= 0: a maximum of integers vectorises.
+    """
+    _, halves, gains, bits = work
+    g_total, h_total = np.int32(total >> 32), np.int32(total & HESSIAN)
+    l2, least = np.float32(rules.l2 + TINY), np.int32(min(math.ceil(rules.min_hessian), LARGEST_SUM))
+    for b in range(n):
+        h, g_left = halves[2 * b], halves[2 * b + 1]
+        h_right = np.int32(h_total - h)
+        g, g_right = np.float32(g_left), np.float32(np.int32(g_total - g_left))
+        a, c = np.float32(h) + l2, np.float32(h_right) + l2
+        gain = (g * g * c + g_right * g_right * a) / (a * c)
+        gains[b] = gain if (h >= least) & (h_right >= least) else np.float32(-1.0)
+    best = np.int32(0)
+    for b in range(n):
+        best = max(best, bits[b])
+    bits[0] = best
+    return np.float64(gains[0])
+
+
+@view_kernel
+def bound_numbers(hist, n_bins, has_missing, missing_bin, total, rules, work):  # OUT: work
+    """At least the gain that `scan_numbers` would find, by at most a few millionths of its terms; -1: it finds none."""
+    n = n_bins - 1 + has_missing
+    fill_running(hist, n, np.int64(0), work[0])
+    best = largest_gain(n, total, rules, work)
+    if has_missing and hist[missing_bin] != 0:
+        fill_running(hist, n_bins - 1, hist[missing_bin], work[0])
+        best = max(best, largest_gain(n_bins - 1, total, rules, work))
+    g, h = np.float64(total >> 32), np.float64(total & HESSIAN)
+    parent, best = g * g / (h + rules.l2 + TINY), best * (1.0 + MARGIN)
+    return best - parent if best > parent * (1.0 + ROUNDING) + rules.min_gain else -1.0
+
+
+@view_kernel
 def scan_bounded(hist, counts, n_bins, has_missing, missing_bin, node, rules, monotone, f, out):  # OUT: out
     """`scan_numbers` when values are bounded or must be monotone."""
     total, n_rows, counted, lower, upper = node
@@ -230,7 +281,7 @@ def scan_bounded(hist, counts, n_bins, has_missing, missing_bin, node, rules, mo
                 gain_out[f], bin_out[f], missing_out[f], left_out[f] = gain, b, missing_left, left
 
 
-@kernel
+@view_kernel
 def sort_categories(hist, n_bins, has_missing, missing_bin, node, rules, keys, order):  # OUT: keys, order
     """Categories with enough rows by increasing ``G / (H + smoothing)``; returns how many."""
     total, n_rows = node[0], node[1]
@@ -256,7 +307,7 @@ def sort_categories(hist, n_bins, has_missing, missing_bin, node, rules, keys, o
     return used
 
 
-@kernel
+@view_kernel
 def scan_categories(hist, counts, n_bins, has_missing, missing_bin, node, rules, monotone, work, f, out, chosen):
     # OUT: work, out, chosen
     """Best set of categories to send left, among prefixes and suffixes of their order by mean gradient.

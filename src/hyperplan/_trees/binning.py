@@ -7,6 +7,7 @@ most frequent value if that is the value of most rows.  One bin, the last, is
 kept for missing values in all features.
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -19,6 +20,8 @@ SAMPLE = 200_000  # rows that quantiles are computed from
 ROWS = 16_384  # rows binned by one task
 COLUMNS = 8  # features whose values are collected together: a cache line of float64
 USUAL_SHARE = 0.6  # of the rows that have the same value, from which on it has a bin of its own
+FEW_VALUES = 8  # distinct values that are found without sorting
+SHORT = 2048  # rows from which on a radix sort is faster
 TABLE = 256  # edges of a feature, padded with +inf
 LARGEST_EDGE = 1e300  # an infinite edge could not tell +inf from finite values
 
@@ -83,6 +86,11 @@ class BinnedData(NamedTuple):
 def quantile_edges(values, max_bins, weight=None) -> np.ndarray:
     """Increasing edges of at most `max_bins` bins of finite `values`, which are sorted in place when unweighted."""
     if weight is None:
+        few = np.empty(min(FEW_VALUES, max_bins))
+        n_few = k.find_few(values, few)
+        if n_few >= 0:  # indicators and the like need no sorting
+            few = few[:n_few]
+            return np.unique(np.clip(_midpoints(few[:-1], few[1:]), -LARGEST_EDGE, LARGEST_EDGE))
         _sort(values)
         ordered, cumulated = values, None
     else:
@@ -102,7 +110,11 @@ def quantile_edges(values, max_bins, weight=None) -> np.ndarray:
 
 def _sort(values):
     """Sort in place; zeros are set aside where they are the majority, as sorting costs more than looking."""
-    n, n_others = values.shape[0], np.count_nonzero(values)
+    n = values.shape[0]
+    if n < SHORT:
+        values.sort()
+        return
+    n_others = np.count_nonzero(values)
     if 2 * n_others > n:
         radix_sort(values.view(np.uint64), np.empty(n, np.uint64))
         return
@@ -128,12 +140,17 @@ def _edges_of_many(ordered, cumulated, max_bins):
     first, last = np.searchsorted(ordered, usual, side="left"), np.searchsorted(ordered, usual, side="right")
     mass = np.arange(n + 1) if cumulated is None else np.concatenate(([0.0], cumulated))
     if mass[last] - mass[first] < USUAL_SHARE * total or max_bins < 4:
-        return _averaged_quantiles(ordered, cumulated, np.linspace(0, 100, max_bins + 1)[1:-1] / 100)
+        return _averaged_quantiles(ordered, cumulated, _levels(max_bins))
     others = np.concatenate([ordered[:first], ordered[last:]])
     weight = None if cumulated is None else np.delete(np.diff(mass), np.s_[first:last])
     found = quantile_edges(others, max_bins - 2, weight)
     borders = np.array([j for j in (first, last) if 0 < j < n], dtype=np.intp)
     return np.concatenate([found[found != usual], _midpoints(ordered[borders - 1], ordered[borders])])
+
+
+@functools.cache
+def _levels(max_bins):
+    return np.linspace(0, 100, max_bins + 1)[1:-1] / 100
 
 
 def _averaged_quantiles(ordered, cumulated, levels):
@@ -214,7 +231,9 @@ def bin_rows(X, bin_map: BinMap) -> BinnedData:
     marks = np.zeros((-(-n_samples // ROWS) or 1, n_features), dtype=np.uint8)
 
     def one_span(rows):
-        k.fill_words(X, bin_map.edges, bin_map.limits, bin_map.missing_bin, rows.start, rows.stop, words)
+        k.fill_words(
+            X, bin_map.edges, bin_map.n_bins, bin_map.limits, bin_map.missing_bin, rows.start, rows.stop, words
+        )
         k.mark_missing(words, bin_map.missing_bin, n_features, rows.start, rows.stop, marks[rows.start // ROWS])
 
     thread_map(one_span, spans(n_samples, ROWS))

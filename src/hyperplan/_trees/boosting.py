@@ -62,6 +62,7 @@ class Booster:
         self.data, self.y, self.weight, self.loss, self.raw = data, y, weight, loss, raw
         self.learning_rate, self.subsample, self.seed, self.sampler = learning_rate, subsample, seed, sampler
         self.constant_hessian = loss.flat and weight is None and sampler is None
+        self.draws = sampler is not None or subsample < 1.0 or options.max_features < 1.0  # numbers at random
         kind = ObliviousGrower if options.growth == "oblivious" else Grower
         self.grower = kind(data, options, constraints, self.constant_hessian)
         n, outputs = data.n_samples, loss.n_outputs
@@ -70,14 +71,14 @@ class Booster:
 
     def step(self, iteration) -> Round:
         """One round: derivatives, then for each output a tree, its leaf values and the update of `raw`."""
-        generator = np.random.default_rng([self.seed, iteration])
+        generator = np.random.default_rng([self.seed, iteration]) if self.draws else None
         trees, leaf_drop, gain_drop = [], 0.0, 0.0
         sums = self._derivatives()
         for output in range(self.loss.n_outputs):
             gradient, hessian = self.gradient[output], self.hessian[output]
             rows, factors = self._sample(gradient, hessian, generator)
             total = sums[output] if rows is None else self._sums_of(rows, gradient, hessian)
-            seed = int(generator.integers(2**62))
+            seed = int(generator.integers(2**62)) if self.draws else 0
             leaves = self.grower.grow(gradient, hessian, total, rows, seed)
             values = self.learning_rate * self._leaf_values(leaves, output, rows, factors)
             tree = self.grower.tree(leaves, values)

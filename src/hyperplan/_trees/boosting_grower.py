@@ -37,8 +37,13 @@ LINE_BYTES = 2**22  # smaller tables are in the cache, and gathers from their co
 LINE_BLOCK = 16_384  # rows of one task when lines are made
 MANY_FEATURES = 100  # scanning the histograms of more is worth threads
 PART_ROWS = 600  # nodes with more rows per feature are cut into parts of rows, others by features
+CACHE_BYTES = 2**19  # histograms of a node that stay in the cache, beside those of another
 RANGE = 2**31 - 2  # sums of quantised derivatives stay below
 CATEGORY_SUPPORT = 10.0  # rows a category needs to take part in a split; also smooths its mean
+DIRECT_SMALL, DIRECT_LARGE = (
+    1,
+    6,
+)  # rows per bin that are read as fast as histograms are kept, inside and outside the cache
 
 
 class Tree(NamedTuple):
@@ -79,6 +84,13 @@ def lines_of(words) -> np.ndarray:
     return lines
 
 
+def direct_rows(bundles) -> int:
+    """Rows up to which reading a node's rows again is cheaper than to keep its histograms for its children."""
+    n_words, n_codes = bundles.words.shape[0], bundles.n_codes
+    stays = 8 * n_words * WIDTH * n_codes <= CACHE_BYTES
+    return n_codes * (DIRECT_SMALL if stays else DIRECT_LARGE)
+
+
 class Grower:
     """Grows one tree after another on the same rows, reusing all memory.
 
@@ -102,7 +114,9 @@ class Grower:
         n, n_words = data.n_samples, bundles.words.shape[0]
         capacity = node_capacity(n, options)
         self.order = int(options.growth != "leaf") if options.max_leaves < UNLIMITED else 2
+        self.direct_rows = 0 if oblivious else direct_rows(bundles)
         slots = min(capacity, math.ceil(math.log2(n + 1)) + 3) if self.order == 2 else (capacity + 1) // 2 + 1
+        slots = min(slots, n // (self.direct_rows + 1) + 1)  # leaves with stored histograms, and a sibling
         bytes_each = n_words * WIDTH * bundles.n_codes * (12 if oblivious else 8)
         require_memory(slots * bytes_each, "histograms of the open leaves", "lower max_leaf_nodes or max_bins")
         self.nodes = make_nodes(capacity, constraints.groups.shape[0])
@@ -180,6 +194,7 @@ class Grower:
             feature_share=float(o.max_features),
             hessian_counts=int(self.constant_hessian),
             safe_hessian=float(o.min_samples_leaf) * largest if o.min_samples_leaf > 1 else 0.0,
+            direct_rows=self.direct_rows,
         )
 
     def _quantise(self, gradient, hessian, rows):
@@ -196,7 +211,7 @@ class Grower:
             split_map(lambda share: k.expand(*arguments, share.start, share.stop), shares)
         else:
             k.expand(*arguments, 0, self.n_words)
-        k.finish(self.data, self.nodes, small, large, self.rules, self.constraints, self.work)
+        k.finish(self.data, self.packed, self.nodes, small, large, self.rules, self.constraints, self.work)
 
     def _split_large(self, node):
         """What `advance` does for one node, in tasks."""
@@ -226,9 +241,9 @@ class Grower:
 
     def _leaves(self, gradient, hessian):
         nodes, n_nodes = self.nodes, int(self.work.state[node_kernels.N_NODES])
-        leaf = np.flatnonzero(nodes.left[:n_nodes] < 0)
-        leaf = leaf[np.argsort(nodes.start[leaf], kind="stable")]
-        bounds = np.append(nodes.start[leaf], nodes.stop[0])
+        n_leaves = (n_nodes + 1) // 2
+        leaf, bounds = np.empty(n_leaves, np.int64), np.empty(n_leaves + 1, np.int64)
+        node_kernels.list_leaves(nodes.left, nodes.right, nodes.start, nodes.stop, leaf, bounds)
         pieces = spans(int(bounds[-1]), ROWS)
         parts = np.zeros((len(pieces), leaf.shape[0], 2))
 
@@ -242,7 +257,7 @@ class Grower:
     def newton_values(self, leaves: Leaves):
         """``-G / (H + lambda)`` of each leaf from the exact sums, within its monotone bounds."""
         values = -leaves.sums[:, 0] / (leaves.sums[:, 1] + self.options.l2 + 1e-15)
-        return np.clip(values, leaves.lower, leaves.upper)
+        return np.minimum(np.maximum(values, leaves.lower), leaves.upper)
 
     def tree(self, leaves: Leaves, values) -> Tree:
         """The grown tree as a record of its own; `values` are those of the leaves."""
@@ -250,29 +265,24 @@ class Grower:
         g_scale, h_scale = self.scales
         value = np.zeros(n)
         value[leaves.node] = values
-        count = nodes.stop[:n] - nodes.start[:n]
-        hessian = (nodes.packed[:n] & 0xFFFFFFFF) / h_scale
-        node_kernels.fill_inner_values(nodes.left[:n], nodes.right[:n], count, value)
-        inner = nodes.left[:n] >= 0
-        missing = nodes.missing_left[:n].copy()
-        seen = self.data.has_missing[nodes.feature[:n]] > 0
-        majority = inner & ~seen  # no missing value to learn from: the larger side takes those of the future
-        missing[majority] = count[nodes.left[:n][majority]] > count[nodes.right[:n][majority]]
-        chosen = nodes.chosen[:n].copy()
-        chosen[majority & (missing > 0), self.data.missing_bin >> 5] |= np.uint32(1 << (self.data.missing_bin & 31))
-        return Tree(
-            feature=np.where(inner, nodes.feature[:n], -1).astype(np.int32),
+        tree = Tree(
+            feature=nodes.feature[:n].copy(),
             bin=nodes.bin[:n].copy(),
-            missing_left=missing,
-            chosen=chosen,
+            missing_left=nodes.missing_left[:n].copy(),
+            chosen=nodes.chosen[:n].copy(),
             left=nodes.left[:n].copy(),
             right=nodes.right[:n].copy(),
             value=value,
-            gain=np.where(inner, nodes.gain[:n] * (h_scale / g_scale**2), 0.0),
-            count=count,
-            hessian=hessian,
+            gain=nodes.gain[:n] * (h_scale / g_scale**2),
+            count=nodes.stop[:n] - nodes.start[:n],
+            hessian=(nodes.packed[:n] & 0xFFFFFFFF) / h_scale,
             depth=nodes.depth[:n].copy(),
         )
+        node_kernels.complete_nodes(
+            tree.left, tree.right, tree.count, self.data.has_missing, self.data.missing_bin,
+            tree.feature, tree.missing_left, tree.chosen, tree.gain, tree.value,
+        )  # fmt: skip
+        return tree
 
     def update(self, leaves: Leaves, values, raw):
         """Add the leaves' values to the raw predictions of the rows that the tree was grown on."""

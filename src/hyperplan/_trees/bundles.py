@@ -86,17 +86,10 @@ def _place(words, feature):
 
 def _sparse_features(data):
     """Numerical features without missing values that are mostly in one bin, and the usual bin of every feature."""
-    step = max(1, data.n_samples // SAMPLE)
-    usual, sparse = np.full(data.n_features, -1, np.int64), []
-    for f in range(data.n_features):
-        if data.categorical[f] or data.has_missing[f] or data.n_bins[f] < 2:
-            continue
-        words, shift = _place(data.words, f)
-        counts = np.bincount((words[::step] >> shift) & np.uint32(255))
-        usual[f] = counts.argmax()
-        if counts.max() >= MIN_USUAL * counts.sum():
-            sparse.append(f)
-    return np.array(sparse, dtype=np.int64), usual
+    usual, shares = np.empty(data.n_features, np.int64), np.empty(data.n_features)
+    k.find_usual(data.words, max(1, data.n_samples // SAMPLE), usual, shares)
+    plain = (data.categorical == 0) & (data.has_missing == 0) & (data.n_bins > 1)
+    return np.flatnonzero(plain & (shares >= MIN_USUAL)), usual
 
 
 def _columns(data, groups, usual):

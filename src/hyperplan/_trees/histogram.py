@@ -58,6 +58,7 @@ class Rules(NamedTuple):
     feature_share: float
     hessian_counts: int  # 1: every row's hessian is one unit, so that hessian sums are numbers of rows
     safe_hessian: float  # sides with so much hessian have `min_samples` rows for sure
+    direct_rows: int  # nodes with at most so many rows keep no histograms
 
 
 class Constraints(NamedTuple):
@@ -84,7 +85,7 @@ class Nodes(NamedTuple):
     gain: np.ndarray  # float64: of its best split
     lower: np.ndarray  # float64: bounds of the value, from monotone ancestors
     upper: np.ndarray  # float64
-    slot: np.ndarray  # int32: where its histogram is
+    slot: np.ndarray  # int32: where its histogram is, -1 for none
     groups: np.ndarray  # (n, n_groups) uint8: interaction groups still open
 
 

@@ -330,22 +330,22 @@ class HistGradientBoosting(PresetsMixin, ImportancesMixin, CallbackSupportMixin,
         task = FitTask(self, rows.X, rows.y, None, self.max_iter, lambda m: {**target, "_model": m, "_cache": []})
         task.begin(model)
         drops = np.zeros(2)
-        for iteration in range(done, self.max_iter):
-            booster = boosters[iteration % len(boosters)]
-            with single_threaded_blas():  # once: entering it for every task costs more than small trees do
+        with single_threaded_blas():  # once: entering it for every task or tree costs more than small trees do
+            for iteration in range(done, self.max_iter):
+                booster = boosters[iteration % len(boosters)]
                 step = booster.step(iteration)
-            model.trees.append(step.trees)
-            drops += step.leaf_drop, step.gain_drop
-            followers = [(other.data, other.raw) for other in boosters if other is not booster]
-            followers += [] if watched is None else [(held_data, watched[-1])]
-            if followers:
-                extra = make_predictor(step.trees, range(len(step.trees)), model.bin_map, model.loss.n_outputs)
-                for data, raw in followers:
-                    add_trees(extra, data, 0, len(step.trees), raw)
-            stalled = monitor.record() if monitor else False
-            self._report(iteration, step, monitor)
-            if task(model._replace(trees=list(model.trees))) or stalled:
-                break
+                model.trees.append(step.trees)
+                drops += step.leaf_drop, step.gain_drop
+                followers = [(other.data, other.raw) for other in boosters if other is not booster]
+                followers += [] if watched is None else [(held_data, watched[-1])]
+                if followers:
+                    extra = make_predictor(step.trees, range(len(step.trees)), model.bin_map, model.loss.n_outputs)
+                    for data, raw in followers:
+                        add_trees(extra, data, 0, len(step.trees), raw)
+                stalled = monitor.record() if monitor else False
+                self._report(iteration, step, monitor)
+                if task(model._replace(trees=list(model.trees))) or stalled:
+                    break
         task.end(model)
         return {
             "train_score_": np.asarray(monitor.train if monitor else []),
