@@ -190,7 +190,8 @@ def encode(X, kind, n_jobs=None) -> Encoded:
     """Codes of a float32 array or CSC matrix without missing values; `kind` is "bins", "ranks" or "values"."""
     n, d = X.shape
     dtype = np.uint8 if kind == "bins" else np.int32
-    require_memory(float(n) * d * np.dtype(dtype).itemsize, f"codes of {d} columns and {n} rows", "use fewer rows")
+    needed = float(n) * d * np.dtype(dtype).itemsize * (2 if kind == "values" else 1)  # by columns, and by rows
+    require_memory(needed, f"codes of {d} columns and {n} rows", "use fewer rows")
     matrix = np.empty((d, n), dtype=dtype)
     coder = {"bins": _bins, "ranks": _ranks, "values": _values}[kind]
 
