@@ -116,9 +116,9 @@ def box_squares(corners, query, scale, ends):  # OUT: ends
 def tree_sums(points, values, prefix, bounds, spans, queries, own, code, scale, allowed, sums):  # OUT: sums
     """sums[i, c] = sum_j values[c, j] K(|query i - point j|), leaving out point own[i] (-1: none).
 
-    A box whose kernel values differ little is taken at their mean: its share of the weight (column 0) times
-    ``allowed[0] * (what the sum is at least) + allowed[1] * (all weight)`` may be lost, so that in all at most
-    ``allowed[0] * sum + allowed[1] * weight`` is.  Each query is answered by itself, whatever the others are.
+    A box whose kernel values differ little is taken at their mean.  In all ``allowed[0] * sum + allowed[1] * weight``
+    may be lost; a box may lose its share, by weight (column 0), of what is left of this for the boxes not yet looked
+    at.  Each query is answered by itself, whatever the others are.
     """
     # points: (d, n), values: (m, n) in the order of the tree, prefix: (m, n + 1) their running sums; bounds:
     # (nodes, 2, d) corners, spans: (nodes, 2) points; children of node v are 2v + 1, 2v + 2; queries: (q, d)
@@ -127,7 +127,7 @@ def tree_sums(points, values, prefix, bounds, spans, queries, own, code, scale, 
     row, ends = np.empty(LEAF), np.empty((2, 2))
     stack, held, near, far = np.empty(DEEPEST, np.int64), np.empty(DEEPEST), np.empty(DEEPEST), np.empty(DEEPEST)
     for i in range(queries.shape[0]):
-        query, lost, pending = queries[i], 0.0, 0.0
+        query, lost, pending, left = queries[i], 0.0, 0.0, total
         for c in range(n_values):
             sums[i, c] = 0.0
         box_squares(bounds[0], query, scale, ends[0])
@@ -138,17 +138,21 @@ def tree_sums(points, values, prefix, bounds, spans, queries, own, code, scale, 
             node, first, last = stack[top], spans[stack[top], 0], spans[stack[top], 1]
             pending -= held[top]
             most, least = profile(code, near[top]), profile(code, far[top])
-            if most == 0.0:
-                continue
             weight = prefix[0, last] - prefix[0, first]
+            if most == 0.0:
+                left -= weight
+                continue
             sure = max(sums[i, 0] - lost, 0.0) + max(pending, 0.0) + weight * least
             holds_own = first <= own[i] < last
-            if 0.5 * (most - least) <= allowed[0] * sure / total + allowed[1] and not holds_own:
+            budget = allowed[0] * sure + allowed[1] * total - lost
+            if 0.5 * (most - least) * left <= budget and not holds_own:
+                left -= weight
                 middle = 0.5 * (most + least)
                 lost += 0.5 * (most - least) * weight
                 for c in range(n_values):
                     sums[i, c] += middle * (prefix[c, last] - prefix[c, first])
             elif last - first <= LEAF:
+                left -= weight
                 leaf_squares(points, first, last, query, scale, row)
                 apply_profile(code, row[: last - first])
                 if holds_own:
