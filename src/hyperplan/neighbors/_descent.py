@@ -99,24 +99,27 @@ def _backward(rows):
     return backward
 
 
-def walk_to(found: Descent, Q, n_neighbors, n_jobs=None):
+def walk_to(found: Descent, Q, n_neighbors, own=None, n_jobs=None):
     """Row numbers of about the nearest rows; exact distances are for the caller to compute and sort by."""
     queries = np.ascontiguousarray(Q - found.middle, dtype=np.float32)
-    length = min(found.X.shape[0], max(int(PATIENCE * n_neighbors), n_neighbors + LEAST_LENGTH))
+    own = np.full(Q.shape[0], -1, np.int32) if own is None else own.astype(np.int32)
+    length = min(
+        found.X.shape[0] - int(own.max(initial=-1) >= 0), max(int(PATIENCE * n_neighbors), n_neighbors + LEAST_LENGTH)
+    )
     rows = np.empty((Q.shape[0], length), np.int32)
 
     def run(part):
         values = np.empty((part.stop - part.start, length), np.float32)
         trees = found.order, found.spans, found.pairs, found.cuts
-        k.walk(queries[part], found.X, *trees, found.graph, values, rows[part])
+        k.walk(queries[part], found.X, own[part], *trees, found.graph, values, rows[part])
 
     thread_map(run, cut(Q.shape[0], ROWS // 4), n_jobs)
     return rows
 
 
-def squared_walk(found: Descent, X, Q, n_neighbors, n_jobs=None):
+def squared_walk(found: Descent, X, Q, n_neighbors, n_jobs=None, own=None):
     """Squared distances and row numbers of about the nearest rows; queries that met too few are searched exactly."""
-    rows = walk_to(found, Q, n_neighbors, n_jobs)
+    rows = walk_to(found, Q, n_neighbors, own, n_jobs)
     squares, nearest = np.empty((Q.shape[0], n_neighbors)), np.empty((Q.shape[0], n_neighbors), np.int64)
     lost = np.flatnonzero(rows[:, -1] < 0)
     rows[lost] = 0
@@ -132,22 +135,21 @@ def squared_walk(found: Descent, X, Q, n_neighbors, n_jobs=None):
 
 
 def recall_certificate(found: Descent, X, n_neighbors, n_jobs=None) -> Certificate:
-    """The share of true neighbours that walks miss, measured halfway between some rows and a neighbour.
-
-    Rows themselves would flatter: the graph was made for them.
-    """
-    count = min(n_neighbors or WANTED, X.shape[0])
+    """The share of true neighbours that walks to some rows miss, without the rows themselves, which know theirs."""
+    count = min(n_neighbors or WANTED, X.shape[0] - 1)
+    if count < 1:
+        raise ValueError("algorithm='approximate' needs at least two rows: use algorithm='brute'")
     sample = np.unique(np.linspace(0, X.shape[0] - 1, SAMPLE).astype(np.int64))
-    Q = np.ascontiguousarray(0.5 * (X[sample] + X[found.graph[sample, 0]]), dtype=X.dtype)
-    truth, _ = squared_nearest(X, Q, count, n_jobs)
-    squares, _ = squared_walk(found, X, Q, count, n_jobs)
+    Q = np.ascontiguousarray(X[sample])
+    truth, _ = squared_nearest(X, Q, count + 1, n_jobs)  # the first is the row, or equal to it
+    squares, _ = squared_walk(found, X, Q, count, n_jobs, sample)
     missed = float((squares > truth[:, -1:] * (1 + 1e-9)).mean())
     return Certificate(
         kind="recall on a sample",
         guarantee=f"about {100 * (1 - missed):.1f} % of the {count} nearest rows are found",
         value=missed,
         bound=TOLERABLE,
-        assumption=f"queries are like the {len(sample)} points between rows of the table that were tried",
+        assumption=f"queries are like the {len(sample)} rows of the table that were left out in turn",
         reference="Dong, Charikar, Li (2011), WWW",
         details={"sample": len(sample), "rounds": found.rounds},
     )

@@ -135,16 +135,19 @@ def improve(X, old_rows, old_fresh, backward, first, stop, values, rows, fresh):
 
 
 @kernel
-def walk(Q, X, order, spans, pairs, cuts, graph, values, rows):  # OUT: values, rows
+def walk(Q, X, own, order, spans, pairs, cuts, graph, values, rows):  # OUT: values, rows
     """From the leaf of each tree that a query falls into, along the graph, always on from the nearest row not left yet.
 
     A walk ends when that row is farther than all of the list, whose length is how patient the search is.
     """
-    # Q: (m, d), X: (n, d) float32; order: (T, n); spans, pairs, cuts: (T, n_nodes, ...); graph: (n, K) int32
+    # Q: (m, d), X: (n, d) float32; own: (m,) rows that may not be met, or -1
+    # order: (T, n); spans, pairs, cuts: (T, n_nodes, ...); graph: (n, K) int32
     # values: (m, length) float32, rows: (m, length) int32
     seen, length = np.full(X.shape[0], -1, np.int32), values.shape[1]
     open_rows = np.empty(length, np.bool_)
     for i in range(Q.shape[0]):
+        if own[i] >= 0:
+            seen[own[i]] = i
         for j in range(length):
             values[i, j], rows[i, j], open_rows[j] = np.inf, -1, False
         for tree in range(order.shape[0]):

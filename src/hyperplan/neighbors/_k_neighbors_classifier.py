@@ -39,7 +39,7 @@ class KNeighborsClassifier(KNeighborsMixin, ClassifierMixin, NeighborsBase):
         function of the array of distances.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute", "approximate"}, default="auto"
         How to search: in a tree, or all rows by products of matrices, with the same answers; or along a graph, which
-        is faster for very many rows, and misses the share of neighbours that `certificate_` estimates.
+        takes long to make, suits very many rows and queries, and misses the share that `certificate_` estimates.
     leaf_size : int, default=30
         Accepted for compatibility: leaves hold 16 rows, and answers do not depend on it.
     p : float, default=2

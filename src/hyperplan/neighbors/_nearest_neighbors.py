@@ -17,8 +17,8 @@ class NearestNeighbors(KNeighborsMixin, RadiusMixin, NeighborsBase):
         Radius of `radius_neighbors` unless it is told.
     algorithm : {"auto", "ball_tree", "kd_tree", "brute", "approximate"}, default="auto"
         How to search: in a tree, or all rows by products of matrices, with the same answers; "auto" takes a tree up to
-        15 columns.  "approximate" walks along a graph, which is faster for very many rows, and misses the share of
-        neighbours that `certificate_` estimates.
+        15 columns if trial searches say that it pays.  "approximate" walks along a graph, which takes long to make,
+        suits very many rows and queries, and misses the share of neighbours that `certificate_` estimates.
     leaf_size : int, default=30
         Accepted for compatibility: leaves hold 16 rows, and answers do not depend on it.
     metric : str or callable, default="minkowski"
