@@ -54,6 +54,7 @@ def test_how_many_components(n_components, solver):
     X = table(120, 10) + 0.05 * RNG.normal(size=(120, 10))
     mine = PCA(n_components, svd_solver=solver).fit(X)
     compare(mine, theirs.PCA(n_components, svd_solver=solver).fit(X), 1e-9)
+    assert mine.certificate_.holds
 
 
 @pytest.mark.parametrize("whiten", [False, True])
@@ -94,7 +95,9 @@ def test_sparse_tables_are_never_centred(solver, shape):
 @pytest.mark.parametrize("eigen_solver", EIGEN_SOLVERS)
 def test_eigen_solvers_of_our_own(eigen_solver):
     X = table(100, 12)
-    compare(PCA(4, eigen_solver=eigen_solver).fit(X), theirs.PCA(4).fit(X), 1e-9)
+    mine = PCA(4, eigen_solver=eigen_solver).fit(X)
+    compare(mine, theirs.PCA(4).fit(X), 1e-9)
+    assert mine.certificate_.details["solver"] == ("full" if eigen_solver == "lapack" else "covariance_eigh")
 
 
 def test_single_precision_in_single_precision_out():

@@ -3,8 +3,10 @@
 import warnings
 
 import numpy as np
+import scipy.sparse as sp
 
 from hyperplan._base import BaseEstimator, check_is_fitted
+from hyperplan._core.memory import require_memory
 from hyperplan.compete._preparation import TablePreparation, category_positions
 from hyperplan.compete._table_blend import TableBlend
 
@@ -64,8 +66,9 @@ class TablePipeline(BaseEstimator):
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            matrix = self.prepare.fit(X).transform(X)
-            watched = {} if held is None else {"X_val": self.prepare.transform(held[0]), "y_val": held[1]}
+            self.prepare.fit(X)
+            matrix = self._matrix(X)
+            watched = {} if held is None else {"X_val": self._matrix(held[0]), "y_val": held[1]}
             self.model.fit(matrix, y, **watched)
         self.n_rows_ = len(y)
         if hasattr(self.model, "classes_"):
@@ -80,13 +83,22 @@ class TablePipeline(BaseEstimator):
         check_is_fitted(self)
         if hasattr(self, "classes_"):
             return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
-        return np.asarray(self.model.predict(self.prepare.transform(X)), dtype=np.float64)
+        return np.asarray(self.model.predict(self._matrix(X)), dtype=np.float64)
 
     def predict_proba(self, X):
         """Probabilities of the classes."""
         check_is_fitted(self)
-        shares = self.model.predict_proba(self.prepare.transform(X))
+        shares = self.model.predict_proba(self._matrix(X))
         return (self.n_rows_ * shares + self.shares_) / (self.n_rows_ + 1)
+
+    def _matrix(self, X):
+        """The prepared table, dense for a model that takes no sparse rows."""
+        matrix = self.prepare.transform(X)
+        if not sp.issparse(matrix) or self.model.__sklearn_tags__().input_tags.sparse:
+            return matrix
+        needed = 8.0 * matrix.shape[0] * matrix.shape[1]
+        require_memory(needed, "The table with a column for each category", "leave this model out")
+        return matrix.toarray()
 
 
 def build(candidate, settings, columns):

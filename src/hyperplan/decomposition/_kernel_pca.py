@@ -263,7 +263,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     def _learn_way_back(self, X):
         if hasattr(X, "tocsr"):
-            raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
+            raise ValueError("fit_inverse_transform needs dense rows: give X.toarray(), or a fit without it.")
         scores = self.eigenvectors_ * np.sqrt(self.eigenvalues_)
         gram = self._gram(scores)
         gram.flat[:: len(gram) + 1] += self.alpha
