@@ -1,4 +1,4 @@
-"""Workloads of histogram gradient boosting: tables of numbers, of categories, long, and wide with many zeros.
+"""Workloads of histogram gradient boosting: tables of numbers, of categories, long, wide with many zeros, small.
 
 Indicator columns are what exclusive feature bundling is for.
 """
@@ -12,6 +12,7 @@ from cases._case import Case
 
 THREADS = 2
 ROUNDS, LEAVES, RATE = 100, 31, 0.1
+FEW_ROWS = 0.1  # slack where a hundred test rows tell no more: the standard error of the area is about 0.05
 
 
 def factors(rng, n, d, rank):
@@ -178,5 +179,11 @@ CASES = {
         sizes((1000, 100), (5000, 1000), (20_000, 2000), zeros=0.9),
         contenders("Classifier"),
         **TWO_CLASSES,
+    ),
+    "gbdt_columns": Case(
+        table, sizes((200, 500), (800, 2000), (800, 10_000)), contenders("Classifier"), slack=FEW_ROWS, **TWO_CLASSES
+    ),
+    "gbdt_small": Case(
+        table, sizes((500, 20), (500, 20), (500, 20)), contenders("Classifier"), slack=FEW_ROWS, **TWO_CLASSES
     ),
 }
