@@ -50,6 +50,8 @@ ENGINE_OPTIONS = ("solver", "loss", "penalty", "criterion", "l1_ratio")  # those
 TALL, WIDE = (70_000, 32), (600, 2_100)  # sizes beyond which no other algorithm is chosen (tests/cli/test_warmup.py)
 TALL_TREES, WIDE_TREES = (80_000, 12), (600, 120)  # the same for trees, which decide earlier and hold rows out
 TALL_KERNELS = (3_000, 32)  # the same for methods that need all pairs of rows
+PAIRS_AGAIN = (1_100, 13)  # the same for those that look at all pairs in each of many steps
+PAIRS_EACH_STEP = ("DensityModes", "LargeMarginNearestNeighbor", "NeighborhoodComponentsAnalysis")
 SPARSE, SPARSE_ROW = (4_000, 2_500), 20  # the same for sparse data, and its values per row
 TREES = ("tree", "ensemble")
 FEW_MODELS = {"n_alphas": 5, "Cs": 2, "cv": 2, "max_nodes": 50, "n_features_to_select": 3, "max_iter": 5}
@@ -312,6 +314,7 @@ def _large_inputs(estimator, is_plain):
     shapes = own.get(family, (TALL_TREES, WIDE_TREES) if family in TREES else (TALL, WIDE))
     needs_pairs = family == "svm" and not estimator.__name__.startswith("Linear")
     shapes = (TALL_KERNELS,) if needs_pairs else shapes
+    shapes = (PAIRS_AGAIN,) if estimator.__name__ in PAIRS_EACH_STEP else shapes
     others = []
     for shape in shapes:
         X = rng.normal(size=shape)
