@@ -44,7 +44,7 @@ OPTION_NAMES = (
     "multi_class",
     "covariance_type",
 )
-WHOLE_MATRICES = ("MultipleKernelSVC",)  # holds all kernel values, and solves its machines as SVC does
+WHOLE_MATRICES = ("KernelPCA", "MultipleKernelSVC")  # hold all kernel values; no kernel of theirs is for large data
 SAME_AT_ANY_SIZE = ("naive_bayes", "discriminant_analysis", "mixture")  # families that need no large fits
 ENGINE_OPTIONS = ("solver", "loss", "penalty", "criterion", "l1_ratio")  # those that decide with the size what runs
 TALL, WIDE = (70_000, 32), (600, 2_100)  # sizes beyond which no other algorithm is chosen (tests/cli/test_warmup.py)
@@ -310,7 +310,7 @@ def _large_inputs(estimator, is_plain):
     family = estimator.__module__.split(".")[1]
     if family in SAME_AT_ANY_SIZE or estimator.__name__ in WHOLE_MATRICES:
         return
-    own = {"preprocessing": (TALL,), "kernels": (TALL_KERNELS, WIDE), "neighbors": (TALL_KERNELS, WIDE)}
+    own = {"preprocessing": (TALL,), **dict.fromkeys(("kernels", "neighbors", "decomposition"), (TALL_KERNELS, WIDE))}
     shapes = own.get(family, (TALL_TREES, WIDE_TREES) if family in TREES else (TALL, WIDE))
     needs_pairs = family == "svm" and not estimator.__name__.startswith("Linear")
     shapes = (TALL_KERNELS,) if needs_pairs else shapes
@@ -322,7 +322,7 @@ def _large_inputs(estimator, is_plain):
         yield X, first
         others += [(X, y) for y in more] + [(X.astype(np.float32), first)]
         others += [(np.asfortranarray(X), first)] if shape == shapes[0] else []
-    if family not in (*TREES, "preprocessing", "neighbors") and not needs_pairs:
+    if family not in (*TREES, "preprocessing", "neighbors", "decomposition") and not needs_pairs:
         n, d = SPARSE
         columns = rng.integers(d, size=n * SPARSE_ROW, dtype=np.int32)  # as SciPy numbers all but huge matrices
         starts = np.arange(0, columns.size + 1, SPARSE_ROW, dtype=np.int32)

@@ -19,6 +19,7 @@ from hyperplan._solvers.block_krylov import leading_right_vectors
 from hyperplan._solvers.eigen_dense import eigh
 from hyperplan._solvers.eigen_lanczos import lanczos
 
+MANY = 0.2  # share of all components from which on one by one is slower than all at once
 NOTHING = 1e-12  # length of an axis, relative to the longest, that is rounding
 
 
@@ -77,12 +78,28 @@ def from_krylov_space(X, k, *, oversample, max_blocks, tol, rng) -> Spectrum:
 def from_lanczos(X, k, *, tol, rng) -> Spectrum:
     """A few leading axes from products with single vectors; for sparse tables, which are never centred."""
     centred = _Centred(X)
+    if k > MANY * min(X.shape):  # nearly all of them: a matrix of all products is quicker
+        return _from_all_products(X, centred, k)
     result = lanczos(centred, k, tol=max(tol, 1e-14), random_state=rng.randint(2**31 - 1))
     values, vectors = result.values[::-1], result.vectors[:, ::-1]
     axes = vectors.T
     if not centred.by_columns:
         axes = _unit_rows(np.array([centred.back(vector) for vector in axes]))
     return Spectrum(np.maximum(values, 0.0), axes, centred.mean, centred.total, result.certificate.value, result.n_iter)
+
+
+def _from_all_products(X, centred, k):
+    """`from_lanczos` by the whole Gram matrix of the shorter side."""
+    if centred.by_columns:
+        return from_covariance(X, "lapack", k)
+    require_memory(8.0 * X.shape[0] ** 2, "The products of all rows", "ask for fewer components")
+    gram = X @ X.T
+    gram = gram.toarray() if sp.issparse(gram) else np.asarray(gram)
+    along = X @ centred.mean
+    gram = gram.astype(np.float64) - along[:, None] - along[None, :] + centred.mean @ centred.mean
+    values, left = _eigen(gram, "lapack", k)
+    axes = _unit_rows(np.array([centred.back(vector) for vector in left.T[:k]]))
+    return Spectrum(np.maximum(values[:k], 0.0), axes, centred.mean, centred.total)
 
 
 class _Centred:
