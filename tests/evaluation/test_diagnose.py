@@ -342,16 +342,22 @@ def test_bad_input(model, X, y, options, message):
         diagnose(model, X, y, **options)
 
 
-OF_THEIR_CV = {"l1_ratios": (0.0,), "scoring": "neg_log_loss", "use_legacy_attributes": False}
+OPTIONS = {
+    "LogisticRegressionCV": {"l1_ratios": (0.0,), "scoring": "neg_log_loss", "use_legacy_attributes": False},
+    "RadiusNeighborsClassifier": {"radius": 20.0, "outlier_label": "most_frequent"},  # all rows have neighbours
+    "RadiusNeighborsRegressor": {"radius": 20.0},
+}
 
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_every_learner_can_be_diagnosed_and_every_trial_be_fitted(name):
     """Advice that the estimator refuses would be no advice: each copy must have scores."""
-    model = construct(CLASSES[name], **OF_THEIR_CV if name == "LogisticRegressionCV" else {})
+    model = construct(CLASSES[name], **OPTIONS.get(name, {}))
     few = {key: 5 for key in ("n_estimators", "max_iter") if "Boost" in name and key in model.get_params()}
     model.set_params(**few)
-    X, y = line(60, 3, 0.5)
+    X, y = line(240 if name.startswith("KNeighbors") else 60, 3, 0.5)  # each fold has as many rows as neighbours
+    if model.__sklearn_tags__().input_tags.positive_only:
+        X = np.round(np.abs(X)).clip(max=1.0)
     if model.__sklearn_tags__().target_tags.positive_only:
         y = np.exp(y)
     if model.__sklearn_tags__().target_tags.single_output is False:

@@ -379,7 +379,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
 
         Returns
@@ -388,7 +388,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Log-likelihoods.
         """
         check_is_fitted(self)
-        X = check_design(self, X, accept_sparse=False, dtype=FLOATS)
+        X = check_design(self, X, accept_sparse=("csr", "csc"), dtype=FLOATS)
+        X = X.toarray() if sp.issparse(X) else X
         centred, precision = X - self.mean_, self.get_precision()
         sign, log_determinant = np.linalg.slogdet(precision)
         log_determinant = log_determinant if sign > 0 else -math.inf
