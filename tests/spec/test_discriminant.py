@@ -57,7 +57,7 @@ def test_F8_own_covariances_with_their_determinants():
         gap, covariance = X - model.means_[k], model.covariance_[k]
         score = np.log(model.priors_[k]) - 0.5 * np.linalg.slogdet(covariance)[1]
         score = score - 0.5 * np.einsum("ij,ij->i", gap @ np.linalg.inv(covariance), gap)
-        np.testing.assert_allclose(model._scores(X)[:, k], score, rtol=1e-8)
+        np.testing.assert_allclose(model._joint_scores(X)[:, k], score, rtol=1e-8)
 
 
 def test_V4_covariance_within_classes_is_pooled():

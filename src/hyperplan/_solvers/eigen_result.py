@@ -81,11 +81,15 @@ def checked_symmetric(A) -> np.ndarray:
 def ordered(values, vectors):
     """Ascending, and with the largest entry of each vector positive."""
     order = np.argsort(values, kind="stable")
-    values, vectors = values[order], vectors[:, order]
-    if vectors.shape[1]:
-        largest = np.abs(vectors).argmax(axis=0)
-        vectors = vectors * np.where(vectors[largest, np.arange(vectors.shape[1])] < 0.0, -1.0, 1.0)
-    return values, vectors
+    return values[order], signed(vectors[:, order])
+
+
+def signed(vectors) -> np.ndarray:
+    """Columns whose largest entry (in modulus) is positive."""
+    if vectors.shape[1] == 0:
+        return vectors
+    largest = np.abs(vectors).argmax(axis=0)
+    return vectors * np.where(vectors[largest, np.arange(vectors.shape[1])] < 0.0, -1.0, 1.0)
 
 
 def residual_certificate(product, values, vectors, norm, tolerance, **details) -> Certificate:

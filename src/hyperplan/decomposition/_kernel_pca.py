@@ -32,6 +32,7 @@ from hyperplan._base import (
 )
 from hyperplan._solvers.eigen_dense import eigh
 from hyperplan._solvers.eigen_lanczos import lanczos
+from hyperplan._solvers.eigen_result import signed
 from hyperplan.kernels._resolve import KernelParameter, is_precomputed, resolve, rows_first
 
 OWN = ("householder-ql", "householder-qr", "givens-ql", "givens-qr", "jacobi")
@@ -255,8 +256,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                 "components, or use another kernel."
             )
         values = np.where(values <= ROUNDING * largest, 0.0, values)
-        largest_at = np.abs(vectors).argmax(axis=0)
-        vectors = vectors * np.where(vectors[largest_at, np.arange(vectors.shape[1])] < 0.0, -1.0, 1.0)
+        vectors = signed(vectors)
         if self.remove_zero_eig or self.n_components is None:
             vectors, values = vectors[:, values > 0.0], values[values > 0.0]
         self.eigenvalues_, self.eigenvectors_ = values.astype(dtype), vectors.astype(dtype)

@@ -30,6 +30,7 @@ from hyperplan._base import (
     check_params,
     check_random_state,
 )
+from hyperplan._solvers.eigen_result import signed
 from hyperplan.decomposition import _pca_spectrum as ways
 
 SOLVERS = ("auto", "full", "covariance_eigh", "arpack", "randomized")
@@ -264,7 +265,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         rest = max(total - float(variance[:wanted].sum()), 0.0)
         self.n_samples_, self.n_components_ = n, int(wanted)
         self.mean_ = found.mean.astype(X.dtype)
-        self.components_ = _signed(found.axes[:wanted]).astype(X.dtype)
+        self.components_ = np.ascontiguousarray(signed(found.axes[:wanted].T).T, dtype=X.dtype)
         self.explained_variance_ = variance[:wanted].astype(X.dtype)
         self.explained_variance_ratio_ = ratio[:wanted].astype(X.dtype)
         self.singular_values_ = np.sqrt(found.squares[:wanted]).astype(X.dtype)
@@ -422,11 +423,3 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         tags.input_tags.sparse = self.svd_solver in ("auto", "arpack", "covariance_eigh")
         return tags
-
-
-def _signed(axes):
-    """Axes whose largest entry is positive."""
-    if axes.shape[0] == 0:
-        return axes
-    largest = np.abs(axes).argmax(axis=1)
-    return axes * np.where(axes[np.arange(axes.shape[0]), largest] < 0.0, -1.0, 1.0)[:, None]

@@ -15,7 +15,6 @@ from hyperplan._base import (
     Bool,
     Certificate,
     Choice,
-    ClassifierMixin,
     Null,
     OneOf,
     Real,
@@ -26,9 +25,10 @@ from hyperplan._base import (
     check_training,
     encode_labels,
 )
+from hyperplan._base.joint_scores import JointScoresMixin
 from hyperplan._math._class_moments_kernels import gather_rows
 from hyperplan._math.class_moments import class_scatters, worthwhile
-from hyperplan._math.class_scores import gaussian_full_scores, log_normalised, upper_triangle, winners
+from hyperplan._math.class_scores import gaussian_full_scores, upper_triangle
 from hyperplan._math.moments import quiet_map
 from hyperplan.discriminant_analysis._common import (
     REFERENCE,
@@ -63,7 +63,7 @@ def axes_of(covariance, rows_about_mean=None):
     return values, vectors
 
 
-class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
+class QuadraticDiscriminantAnalysis(JointScoresMixin, BaseEstimator):
     """Gaussian classes, each with a covariance of its own: quadratic borders.
 
     Means and covariances are the closed forms of maximum likelihood, from one pass over the rows.  A class whose
@@ -255,7 +255,7 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         option = "shrinkage" if self.solver == "eigen" else "reg_param"
         raise scipy.linalg.LinAlgError(f"{problem}Increase the value of `{option}` to reduce the collinearity.")
 
-    def _scores(self, X):
+    def _joint_scores(self, X):
         """Logarithm of prior times density, up to a constant."""
         check_is_fitted(self)
         X = check_design(self, X, accept_sparse=False, order="C", ensure_all_finite=False)
@@ -282,54 +282,8 @@ class QuadraticDiscriminantAnalysis(ClassifierMixin, BaseEstimator):
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             The largest wins; for two classes positive means ``classes_[1]``.
         """
-        scores = self._scores(X)
+        scores = self._joint_scores(X)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
-
-    def predict(self, X):
-        """The most probable class of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,)
-            Labels.
-        """
-        best = winners(self._scores(X))
-        return self.classes_.take(best)
-
-    def predict_log_proba(self, X):
-        """Logarithms of the probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        log_probability : ndarray of shape (n_samples, n_classes)
-            Columns in the order of `classes_`.
-        """
-        return log_normalised(self._scores(X))[0]
-
-    def predict_proba(self, X):
-        """Probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        probability : ndarray of shape (n_samples, n_classes)
-            Columns in the order of `classes_`.
-        """
-        return np.exp(self.predict_log_proba(X))
 
 
 def _certificate(residual):

@@ -14,7 +14,6 @@ from hyperplan._base import (
     ArrayLike,
     BaseEstimator,
     Certificate,
-    ClassifierMixin,
     ConvergenceWarning,
     Int,
     Null,
@@ -27,14 +26,15 @@ from hyperplan._base import (
     check_training,
     encode_labels,
 )
+from hyperplan._base.joint_scores import JointScoresMixin
 from hyperplan._math.class_moments import class_order
-from hyperplan._math.class_scores import log_normalised, winners
+from hyperplan._math.class_scores import log_normalised
 from hyperplan.mixture._choice import checked_numbers, compare_mixtures
 from hyperplan.mixture._em import CollapsedError, Mixture, joint_scores
 from hyperplan.mixture._gaussian_mixture import MIXTURE_PARAMS, likelihood_certificate
 
 
-class MixtureClassifier(ClassifierMixin, BaseEstimator):
+class MixtureClassifier(JointScoresMixin, BaseEstimator):
     """Classes as mixtures of Gaussians, for classes of several clumps.
 
     Each class has a `GaussianMixture` of its own, fitted to its rows by expectation maximisation; the class of the
@@ -207,51 +207,8 @@ class MixtureClassifier(ClassifierMixin, BaseEstimator):
             check_finite(self, X)
         return out
 
-    def predict(self, X):
-        """The most probable class of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,)
-            Labels.
-        """
-        best = winners(self.predict_joint_log_proba(X))
-        return self.classes_.take(best)
-
-    def predict_log_proba(self, X):
-        """Logarithms of the probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        log_probability : ndarray of shape (n_samples, n_classes)
-            Columns in the order of `classes_`.
-        """
-        return log_normalised(self.predict_joint_log_proba(X))[0]
-
-    def predict_proba(self, X):
-        """Probabilities of the classes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        probability : ndarray of shape (n_samples, n_classes)
-            Columns in the order of `classes_`.
-        """
-        return np.exp(self.predict_log_proba(X))
+    def _joint_scores(self, X):
+        return self.predict_joint_log_proba(X)
 
 
 def _worst(certificates) -> Certificate:

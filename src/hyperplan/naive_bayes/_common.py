@@ -6,25 +6,23 @@ import numpy as np
 
 from hyperplan._base import (
     Certificate,
-    ClassifierMixin,
     check_classification_targets,
     check_finite,
     check_is_fitted,
     column_or_1d,
     encode_labels,
 )
-from hyperplan._math.class_scores import log_normalised, winners
+from hyperplan._base.joint_scores import JointScoresMixin
 
 REFERENCE = "Hastie, Tibshirani, Friedman (2009), The Elements of Statistical Learning, section 6.6.3"
 
 
-class NaiveBayesMixin(ClassifierMixin):
-    """`predict` and its kin, given ``_joint(X)``: checked X, and ``log P(class) + log P(row | class)`` of its rows."""
+class NaiveBayesMixin(JointScoresMixin):
+    """Joint log-probabilities, given ``_joint(X)``: checked X and ``log P(class) + log P(row | class)`` of its rows."""
 
-    classes_: Any
     _joint: Any
 
-    def _checked_joint(self, X):
+    def _joint_scores(self, X):
         """Joint log-probabilities.
 
         NaN and infinities in X always reach them, so that one pass over X serves both.
@@ -52,53 +50,7 @@ class NaiveBayesMixin(ClassifierMixin):
         joint : ndarray of shape (n_samples, n_classes)
             ``log P(class) + log P(row | class)``, columns in the order of `classes_`.
         """
-        return self._checked_joint(X)
-
-    def predict(self, X):
-        """The most probable class of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        y_pred : ndarray of shape (n_samples,)
-            Labels; of equally probable classes the first in `classes_`.
-        """
-        best = winners(self._checked_joint(X))
-        return self.classes_.take(best)
-
-    def predict_log_proba(self, X):
-        """Logarithms of the probabilities of the classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        log_probability : ndarray of shape (n_samples, n_classes)
-            Columns in the order of `classes_`.
-        """
-        return log_normalised(self._checked_joint(X))[0]
-
-    def predict_proba(self, X):
-        """Probabilities of the classes.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        probability : ndarray of shape (n_samples, n_classes)
-            Columns in the order of `classes_`.
-        """
-        return np.exp(self.predict_log_proba(X))
+        return self._joint_scores(X)
 
 
 def classes_of_call(estimator, classes):
