@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 
 _FAMILIES = (
     "calibration",
+    "cluster",
     "compete",
     "datasets",
     "decomposition",
@@ -24,6 +25,7 @@ _FAMILIES = (
     "kernels",
     "linalg",
     "linear_model",
+    "manifold",
     "metrics",
     "mixture",
     "model_selection",

@@ -31,6 +31,8 @@ FAMILIES = (
     "linalg",
     "decomposition",
     "random_projection",
+    "cluster",
+    "manifold",
 )
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]

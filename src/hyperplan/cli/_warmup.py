@@ -29,7 +29,7 @@ from hyperplan.cli._warmup_compete import candidate_names, warm_candidate
 FAMILIES = (
     *("linear_model", "svm", "preprocessing", "optimize", "tree", "ensemble"),
     *("kernels", "neighbors", "naive_bayes", "discriminant_analysis", "mixture", "multiclass", "calibration"),
-    *("decomposition", "random_projection"),
+    *("decomposition", "random_projection", "cluster", "manifold"),
 )
 OPTION_NAMES = (
     "solver",

@@ -22,7 +22,7 @@ HOMES = (
     *("_base", "_core", "_math", "_solvers", "_trees"),
     *("linear_model", "svm", "preprocessing", "optimize", "tree", "ensemble"),
     *("kernels", "neighbors", "naive_bayes", "discriminant_analysis", "mixture", "multiclass", "calibration"),
-    *("decomposition", "random_projection"),
+    *("decomposition", "random_projection", "cluster", "manifold"),
     *("metrics", "model_selection", "evaluation", "compete"),
 )
 PLAIN = {  # classes of ours that are neither estimators nor records

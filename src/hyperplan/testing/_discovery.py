@@ -11,7 +11,7 @@ from hyperplan.tree import DecisionTreeClassifier, DecisionTreeRegressor
 FAMILIES = (
     *("linear_model", "svm", "preprocessing", "optimize", "tree", "ensemble"),
     *("kernels", "neighbors", "naive_bayes", "discriminant_analysis", "mixture", "multiclass", "calibration"),
-    *("decomposition", "random_projection"),
+    *("decomposition", "random_projection", "cluster", "manifold"),
 )
 TYPES = ("classifier", "regressor", "transformer", "cluster", "outlier_detector", "ranker")
 
