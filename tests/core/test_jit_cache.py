@@ -154,6 +154,14 @@ def test_a_name_this_process_does_not_know_sets_up_the_compiler(copied_package, 
     assert run_python(pretend + CALL + check, **environment).stdout.split() == ["8.0", "1", "1"]
 
 
+def test_a_second_copy_of_the_package_finds_everything_compiled(copied_package, call, run_python, tmp_path):
+    call()
+    second = tmp_path / "elsewhere" / "hyperplan"
+    shutil.copytree(copied_package, second)
+    environment = {"PYTHONPATH": second.parent, "HYPERPLAN_CACHE_DIR": tmp_path / "cache"}
+    assert run_python(CALL, **environment).stdout.split() == ["8.0", "1", "1"]
+
+
 @pytest.mark.parametrize("suffix", [".nbi", ".nbc"])
 @pytest.mark.parametrize("keep", [0, 40])
 def test_damaged_files_are_compiled_anew(suffix, keep, call, tmp_path):

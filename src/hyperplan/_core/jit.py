@@ -3,7 +3,8 @@
 Numba's own cache looks at the file a kernel is written in, not at the helpers it calls: after an upgrade
 it can return numbers computed by the *old* helper.  Here every kernel file has a digest of its own text and,
 transitively, of the kernel files it imports; the cache folder carries that digest in its name.  A change
-anywhere below a kernel therefore leads to a new folder, and leaves the unrelated kernels compiled.
+anywhere below a kernel therefore leads to a new folder, and leaves the unrelated kernels compiled.  Where the package
+lies does not matter: a second environment or checkout of the same version finds everything compiled.
 """
 
 import contextlib
@@ -23,7 +24,7 @@ import llvmlite.ir as llvm_ir
 import numba
 import numba.extending
 import numpy as np
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
@@ -85,6 +86,20 @@ def _host() -> str:
     return f"{llvm.get_host_cpu_name()} {sys.implementation.cache_tag} {switches}"
 
 
+class _DigestFolder(UserProvidedCacheLocator):
+    """The folder named by the digest itself; Numba would add one that depends on where the source file lies."""
+
+    def __init__(self, py_func, py_file):
+        super().__init__(py_func, py_file)
+        self._cache_path = _settings.CACHE_DIR
+
+
+class _KernelFiles(CompileResultCacheImpl):
+    """Where a compiled kernel is kept."""
+
+    _locator_classes = [_DigestFolder]
+
+
 class _KernelCache(FunctionCache):
     """Numba's cache of one kernel, without the wait that machine code does not need.
 
@@ -92,6 +107,8 @@ class _KernelCache(FunctionCache):
     Compiled code needs none of it, only the addresses of the C functions it calls.  Their names are stored beside the
     code; the compiler is set up only when this process does not know one of them.
     """
+
+    _impl_class = _KernelFiles
 
     def load_overload(self, sig, target_context):
         """The compiled kernel for these argument types, or None; a damaged file counts as none."""
