@@ -95,7 +95,9 @@ def test_an_unsteady_loser_does_not_pass_a_steadier_one():
     unsteady = entry(problem, "Unsteady", noisy(problem, 0.3, 2), 10, BASE + [-0.2, 0.1, -0.1, 0.1, -0.05])
     best = entry(problem, "Best", noisy(problem, 0.3, 3), 90, BASE)
     assert standings(problem, unsteady, best).chosen is unsteady
-    assert standings(problem, steady, unsteady, best).chosen is best
+    found = standings(problem, steady, unsteady, best)
+    assert found.chosen is best
+    assert {row["name"]: row["group"] for row in found.rows} == {"Best": "A", "Steady": "B", "Unsteady": "B"}
 
 
 def test_errors_are_ranked_the_other_way_round():

@@ -2,9 +2,9 @@
 
 The chosen entry is tied with the best one twice over.  It is in group A: the paired test over splits, corrected for the
 number of entries, does not show a loss larger than the region of practical equivalence (`rope_of`: 0.005 in units of
-the metric, or of the target's standard deviation).  And its mean loss is at most one standard error of the paired
-differences: the test alone, on five splits, would let much worse models pass.  No entry with a better mean may have
-failed at this: otherwise a model would be chosen for being unsteady.
+the metric, or of the target's standard deviation), neither of this entry nor of one with a better mean.  And its mean
+loss is at most one standard error of the paired differences: the test alone, on five splits, would let much worse
+models pass.  No entry with a better mean may have failed at this: otherwise a model would be chosen for being unsteady.
 """
 
 from typing import NamedTuple
@@ -68,6 +68,7 @@ def _by_splits(contest, problem, entries, scores) -> Standings:
     letters, differences = {name: "A" for name in scores}, {}
     if len(scores) > 1:
         letters = {name: group.letter for group in tied_groups(scores, share, **options) for name in group.models}
+        letters = _never_back(letters, _by_mean(scores, greater))
         differences = {row.model: row for row in compare_models(scores, share, **options)}
     simplicity = {name: entries[name].candidate.simplicity for name in scores}
     choice = one_standard_error(scores, simplicity, share, paired=True, greater_is_better=greater)
@@ -81,9 +82,26 @@ def _by_splits(contest, problem, entries, scores) -> Standings:
 
 def _from_the_top(scores, greater: bool, eligible) -> list:
     """The eligible from the best mean down to the first that is not: an unsteady loser does not pass a steadier one."""
-    order = sorted(scores, key=lambda name: -np.mean(scores[name]) if greater else np.mean(scores[name]))
+    order = _by_mean(scores, greater)
     stop = next((place for place, name in enumerate(order) if name not in eligible), len(order))
     return order[: max(stop, 1)]
+
+
+def _by_mean(scores, greater: bool) -> list:
+    return sorted(scores, key=lambda name: -np.mean(scores[name]) if greater else np.mean(scores[name]))
+
+
+def _never_back(letters: dict, order: list) -> dict:
+    """No model gets an earlier letter than one with a better mean.
+
+    Scores that vary a lot from split to split hide a loss from the test: such a model would be called tied with the
+    best while steadier ones ranked above it are not.
+    """
+    found, latest = {}, ""
+    for name in order:
+        latest = max(latest, letters[name], key=lambda letter: (len(letter), letter))
+        found[name] = latest
+    return found
 
 
 def score_interval(problem: Problem, values):
