@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from hyperplan.calibration import CalibratedClassifierCV, calibration_curve
 from hyperplan.compete import compete
 from hyperplan.datasets import load_penguins, table_path
+from hyperplan.decomposition import PCA
 from hyperplan.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from hyperplan.ensemble import (
     AdaBoostClassifier,
@@ -30,11 +31,13 @@ from hyperplan.ensemble import (
 )
 from hyperplan.evaluation import corrected_t_interval, score_models, tied_groups
 from hyperplan.kernels import KernelRidge
+from hyperplan.linalg import eigh, jacobi, lanczos, qr_iteration
 from hyperplan.linear_model import Lasso, LassoCV, LinearRegression, RidgeClassifier
 from hyperplan.mixture import GaussianMixtureIC, MixtureClassifier
 from hyperplan.naive_bayes import GaussianNB
 from hyperplan.neighbors import DensityModes, KernelDensity, KNeighborsClassifier, NadarayaWatsonRegressor
 from hyperplan.preprocessing import StandardScaler
+from hyperplan.random_projection import SparseRandomProjection, johnson_lindenstrauss_dimension
 from hyperplan.svm import SVC, SVR
 from hyperplan.tree import DecisionTreeClassifier, plot_tree
 
@@ -500,6 +503,82 @@ def probabilistic():
     return figure
 
 
+def projections():
+    """Penguins on two principal axes; random projections and the lemma; eigen-solvers step by step."""
+    figure = Figure(figsize=(14.5, 4.6), dpi=110, layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
+    left, middle, right = figure.subplots(1, 3)
+    principal_plane(left)
+    kept_distances(middle)
+    shrinking_residuals(right)
+    return figure
+
+
+def principal_plane(axes):
+    """Four standardised measures on two axes, and the measures as arrows."""
+    table = load_penguins()
+    names = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
+    X = StandardScaler().fit_transform(table.data[:, [table.feature_names.index(name) for name in names]])
+    model = PCA(2).fit(X)
+    places = model.transform(X)
+    for species, colour, mark in zip(np.unique(table.target), (BLUE, ORANGE, GREEN), "osD"):
+        axes.plot(*places[table.target == species].T, mark, color=colour, ms=4, alpha=0.6, label=species)
+    for name, tip in zip(names, 3.2 * model.components_.T):
+        axes.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "->", "color": INK, "lw": 1.5})
+        label = name.rsplit("_", 1)[0].replace("_", " ")
+        axes.text(*(1.12 * tip), label, color=INK, ha="center", va="center", fontsize=9)
+    shares = 100 * model.explained_variance_ratio_
+    axes.set_xlabel(f"first axis ({shares[0]:.0f} % of the variance)")
+    axes.set_ylabel(f"second axis ({shares[1]:.0f} %)")
+    axes.set_ylim(top=places[:, 1].max() + 1.6)  # room for the legend
+    dress(axes, "333 penguins, four measures", "both")
+    axes.legend(frameon=False, loc="upper right", fontsize=9, ncols=3, columnspacing=0.8, handletextpad=0.1)
+
+
+def kept_distances(axes):
+    """Extreme ratios of squared distances after sparse projections, and the band of the lemma."""
+    rows = np.random.default_rng(0).normal(size=(500, 5000))
+    counts = np.unique(np.geomspace(20, 4000, 15).astype(int))
+    found = [SparseRandomProjection(int(k), random_state=0).fit(rows).certificate_.details for k in counts]
+    eps = np.linspace(0.11, 0.99, 100)
+    needed = johnson_lindenstrauss_dimension(len(rows), eps=eps)
+    axes.fill_between(needed, 1 - eps, 1 + eps, color=BLUE, alpha=0.15, lw=0, label="promised by the lemma, 500 rows")
+    for name, style in (("largest", "o-"), ("smallest", "D--")):
+        label = f"{name} ratio of 2016 measured pairs"
+        axes.plot(counts, [one[f"{name}_ratio"] for one in found], style, color=ORANGE, ms=4, label=label)
+    axes.axhline(1, color=INK, lw=0.8)
+    axes.set_xscale("log")
+    plain_ticks(axes, [20, 100, 500, 2000])
+    axes.set_ylim(0, 2.9)
+    axes.set_xlabel("components of 5000")
+    axes.set_ylabel("squared distance after / before")
+    dress(axes, "Random projections keep distances", "both")
+    axes.legend(frameon=False, fontsize=9, loc="upper right")
+
+
+def shrinking_residuals(axes):
+    """What is left off the diagonal, or as residual, of a covariance of sixty columns."""
+    factors = np.random.default_rng(0).normal(size=(60, 60))
+    A = factors @ np.diag(0.8 ** np.arange(60)) @ factors.T
+    size = np.linalg.norm(A)
+    runs = (
+        ("Jacobi, sweeps", jacobi(A), "o-", BLUE),
+        ("plain QR, steps", qr_iteration(A), "-", ORANGE),
+        ("Lanczos, 3 pairs, products", lanczos(A, 3, basis_size=8, tol=1e-14), "D--", GREEN),
+    )
+    for label, result, style, colour in runs:
+        steps = [(step.iteration, step.residual / size) for step in result.trace.steps if step.iteration]
+        axes.loglog(*np.transpose(steps), style, color=colour, ms=4, lw=2, label=label)
+    mean = eigh(A).n_iter / len(A)
+    axes.plot([], [], " ", label=f"(QL with shifts: {mean:.1f} steps per eigenvalue)")
+    axes.set_ylim(1e-17, 10)
+    axes.set_xlabel("iteration")
+    axes.set_ylabel("residual, relative to |A|")
+    dress(axes, "Eigen-solvers of a 60 x 60 matrix", "both")
+    axes.legend(frameon=False, fontsize=9, loc="lower left")
+
+
 def panels(widths=(1, 1)):
     figure = Figure(figsize=(11.5, 4.6), dpi=110, layout="constrained")
     FigureCanvasAgg(figure)
@@ -549,7 +628,7 @@ def photograph(page, picture, width=1280, height=1130):
 if __name__ == "__main__":
     drawn = {"linear": linear, "trees": trees, "forests": forests, "boosting": boosting, "evaluation": evaluation}
     drawn |= {"probabilistic": probabilistic, "calibration": calibration, "densities": densities, "kernels": kernels}
-    drawn |= {"neighbors": neighbors}
+    drawn |= {"neighbors": neighbors, "projections": projections}
     drawn |= {"svm": svm}
     for chosen in sys.argv[1:] or [*drawn, "competition"]:
         competition() if chosen == "competition" else write(chosen, drawn[chosen]())
