@@ -39,8 +39,8 @@ class Model:
     """How a made-up candidate behaves: seconds of a fit, score, and what happens instead of an answer."""
 
     def __init__(self, name, seconds, score, *, simplicity=50, space=SPACE, trouble=None, effort=1.0, real_effort=None,
-                 most_rows=None):  # fmt: skip
-        shared = {"space": space, "effort": effort, "most_rows": most_rows}
+                 most_rows=None, rounds=None):  # fmt: skip
+        shared = {"space": space, "effort": effort, "most_rows": most_rows, "rounds": rounds}
         self.candidate = Candidate(f"made.{name}", "regression", name, simplicity, "trees", (seconds, 0.0), **shared)
         self.seconds, self.score, self.trouble, self.real_effort = seconds, score, trouble, real_effort
 
@@ -162,6 +162,29 @@ def test_a_search_that_takes_too_long_costs_the_search_and_not_the_candidate(pla
     assert dear.outcomes[0].score == pytest.approx(0.9) and found.entries["A"].n_tries > 1
 
 
+def test_a_search_whose_cost_nobody_knows_is_tried_on_the_first_split(play):
+    models = [baseline(), Model("A", 0.3, 0.7), Model("Grows", 0.3, 0.8, rounds=("max_iter", 9), real_effort=5.0)]
+    found = play(models, budget=150, n=10_000)
+    grown = found.entries["Grows"]
+    assert found.crew.done[3] == ("Grows", 0, LEVELS[0]) and grown.probed.score == pytest.approx(0.81)
+    assert grown.status == "ok" and grown.n_tries > 1 and len(grown.outcomes) == 5
+    assert max(n_tries for name, _, n_tries in found.crew.done if name == "Grows") < found.entries["A"].n_tries
+
+
+def test_a_probe_that_is_what_the_plan_asks_for_is_not_repeated(play):
+    models = [baseline(), Model("Grows", 0.3, 0.8, rounds=("max_iter", 9), real_effort=13.0)]
+    found = play(models, budget=120, n=10_000)
+    assert found.entries["Grows"].n_tries == LEVELS[0] and len(found.entries["Grows"].outcomes) == 5
+    assert found.crew.done.count(("Grows", 0, LEVELS[0])) == 1
+
+
+def test_a_probe_without_an_end_leaves_the_defaults(play):
+    models = [baseline(), Model("A", 0.2, 0.7), Model("Grows", 0.5, 0.9, rounds=("max_iter", 9), real_effort=1e3)]
+    found = play(models, budget=60, n=10_000)
+    grown = found.entries["Grows"]
+    assert (grown.status, grown.n_tries, grown.probed, len(grown.outcomes)) == ("ok", 1, None, 5)
+
+
 def test_a_failure_is_reported_and_ends_nothing(play):
     found = play([baseline(), Model("Broken", 0.1, 0.9, trouble="error"), Model("A", 0.1, 0.7)], budget=60)
     broken = found.entries["Broken"]
@@ -180,6 +203,18 @@ def test_a_table_with_more_rows_than_a_candidate_takes(play):
     found = play(models, budget=60, n=1000)
     assert (found.entries["Few"].status, found.entries["Few"].reason) == ("skipped", "slow")
     assert "Few" not in {name for name, _, _ in found.crew.done} and len(found.entries["Many"].outcomes) == 5
+
+
+def test_the_leader_stays_when_others_got_farther():
+    y = np.arange(100.0)
+    problem = Problem("regression", (), {}, y, (), "r2", make_splits(y, "plain", 5, 1, 0), 5, None, None, 0)
+    names = ("A", "B", "C", "Leader")
+    entries = [Entry(Model(name, 0.1, 0.7).candidate) for name in names]
+    for entry, count, score in zip(entries, (5, 5, 5, 3), (0.5, 0.5, 0.5, 0.9)):
+        entry.outcomes = {split: Outcome(np.zeros(20), score, score, {}, 0, 0, 0, None) for split in range(count)}
+    contest = Contest(problem, entries, None, 0.0, 1)
+    _keep_common_splits(contest)
+    assert [len(entry.outcomes) for entry in contest.left()] == [3, 3, 3, 3]
 
 
 @pytest.mark.parametrize(

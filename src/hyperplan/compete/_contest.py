@@ -1,9 +1,11 @@
 """The contest: every candidate on the same splits, within a budget of seconds.
 
 1. Screening: each candidate with its default settings on the first split, the cheapest first.
-2. Planning: what the other splits will cost is known now.  Candidates that do not fit are left out, the poor and slow
+2. Probing: a small search for those that grow until nothing is gained.  How long it takes depends on what it finds, and
+   can only be measured.
+3. Planning: what the other splits will cost is known now.  Candidates that do not fit are left out, the poor and slow
    ones first; what is left of the budget is spent on searching settings, for the most promising candidates first.
-3. Running: split after split, so that whenever time is up the candidates can be compared on the splits they share.
+4. Running: split after split, so that whenever time is up the candidates can be compared on the splits they share.
 
 The clock decides *how many* settings are tried and *how many* splits are run, and nothing else: each trial is a pure
 function of its arguments (see `_trial`).
@@ -26,6 +28,7 @@ MOST_STAY = 0.75  # share of the candidates for which the last splits are given 
 LEVELS = (4, 9, 18, 36, 72)  # settings that a search may try
 PLAYING, CHEAP = 0.5, 0.05  # shares of the time after screening: for all entries with defaults; that nobody minds
 SLOWEST = 0.4  # share of the budget that one trial of the screening may take
+PROBING = 0.25  # share of the time after screening for small searches; one of them may take as much of the clock
 PATIENCE = 3.0  # times the predicted seconds after which a trial is ended
 SMALL_EFFORT = 2.0  # of a search on few rows, where models stop growing soon
 GRACE = 2.0  # seconds, for trials of milliseconds
@@ -42,6 +45,8 @@ class Entry:
     outcomes: dict[int, Outcome] = field(default_factory=dict)
     seconds: float = 0.0  # of a trial with default settings
     screened: Outcome | None = None  # on the first split, with default settings
+    probed: Outcome | None = None  # the same after a small search
+    may_search: bool = True
 
     def drop(self, status: str, reason: str) -> None:
         """Take the candidate out of the contest."""
@@ -49,8 +54,14 @@ class Entry:
 
     def give_up_search(self) -> None:
         """Go back to default settings."""
-        self.n_tries = 1
+        self.n_tries, self.may_search = 1, False
         self.outcomes = {} if self.screened is None else {0: self.screened}
+
+    @property
+    def promise(self) -> float:
+        """What is known of its score before the contest."""
+        known = self.probed or self.screened or self.outcomes[0]
+        return known.score
 
 
 @dataclass
@@ -73,6 +84,7 @@ class Contest:
         """All phases; Ctrl-C ends the contest with what there is."""
         try:
             self._screen()
+            self._probe()
             self._plan()
             self._play()
         except KeyboardInterrupt:
@@ -93,6 +105,24 @@ class Contest:
             else:
                 entry.screened = entry.outcomes[0]
                 entry.seconds = entry.screened.seconds
+
+    def _probe(self) -> None:
+        """A small search, on the first split, for each of the best that grow, while a part of the time lasts."""
+        budget, wanted = self.deadline - time.monotonic(), []
+        part = PROBING * self.n_workers * budget
+        for entry in self._ranking():
+            cost = self._trial_seconds(entry, LEVELS[0])
+            if entry.candidate.rounds and cost <= part:
+                part -= cost
+                entry.n_tries = LEVELS[0]
+                wanted.append(entry)
+        try:
+            self._work([(entry, 0, LEVELS[0], PROBING * budget) for entry in wanted], "screening")
+        finally:
+            for entry in wanted:
+                if entry.outcomes[0] is not entry.screened:
+                    entry.probed = entry.outcomes[0]
+                entry.n_tries, entry.outcomes = 1, {0: entry.screened}
 
     def _plan(self) -> None:
         """Who plays on, and how many settings each may try."""
@@ -118,7 +148,7 @@ class Contest:
         Each takes as many tries as its part allows; what it does not need is for those after it, and what is left in
         the end goes round again.
         """
-        searched = [entry for entry in ranking if entry.candidate.space]
+        searched = [entry for entry in ranking if entry.candidate.space and entry.may_search]
         for allowance in (0.7, 1.0):
             for entry in searched:
                 part = allowance * spare
@@ -133,23 +163,27 @@ class Contest:
         return more * n_splits * 1.25  # and once more on all rows
 
     def _trial_seconds(self, entry: Entry, n_tries: int) -> float:
-        """What a trial will take, from what the one of the screening took."""
+        """What a trial will take, from what those of the screening took."""
         if n_tries <= 1:
             return entry.seconds
         n_train = len(self.problem.splits[0].train)
+        if entry.probed is not None:
+            grown = (1 + search_cost(n_train, n_tries)) / (1 + search_cost(n_train, LEVELS[0]))
+            return entry.probed.seconds * grown
         effort = entry.candidate.effort if n_train > SMALL else min(entry.candidate.effort, SMALL_EFFORT)
         return entry.seconds * effort * (1 + search_cost(n_train, n_tries))
 
     def _ranking(self) -> list[Entry]:
-        """Best screening score first."""
+        """The most promising first."""
         sign = -1 if self.problem.measure.greater_is_better else 1
-        return sorted(self.left(), key=lambda entry: np.nan_to_num(sign * entry.outcomes[0].score, nan=np.inf))
+        return sorted(self.left(), key=lambda entry: np.nan_to_num(sign * entry.promise, nan=np.inf))
 
     def _play(self) -> None:
         ranking = self._ranking()
         for entry in ranking:
-            if entry.n_tries > 1:
-                entry.outcomes = {}  # the first split is judged with searched settings too
+            if entry.n_tries > 1:  # the first split is judged with searched settings too
+                is_done = entry.probed is not None and entry.n_tries == LEVELS[0]
+                entry.outcomes = {0: entry.probed} if is_done else {}
         quick = CHEAP * (self.deadline - time.monotonic())
         ranking.sort(key=lambda entry: self._trial_seconds(entry, entry.n_tries) > quick / len(self.problem.splits))
         for _ in range(2):  # once more for those who gave up their search
@@ -226,17 +260,29 @@ def _keep_common_splits(contest: Contest) -> None:
     """Splits that the remaining candidates share; those with fewer are left out.
 
     Trials are done split after split: usually only the last split is incomplete and falls away.  More splits are not
-    worth losing more than a quarter of the candidates, nor the baseline.
+    worth losing more than a quarter of the candidates, nor the baseline, nor the leader.
     """
     n_folds = contest.problem.n_folds
     needed = _enough([_done(entry) for entry in contest.left()])
-    needed = min([needed, *(_done(entry) for entry in contest.left() if entry.candidate.simplicity == 0)])
+    kept = [entry for entry in contest.left() if entry.candidate.simplicity == 0] + _leader(contest)
+    needed = min([needed, *map(_done, kept)])
     needed = max(1, needed // n_folds * n_folds or needed)
     for entry in contest.left():
         if _done(entry) < needed:
             entry.drop("skipped", "budget")
         else:
             entry.outcomes = {split: entry.outcomes[split] for split in range(needed)}
+
+
+def _leader(contest: Contest) -> list[Entry]:
+    """The entry with the best scores on the first splits, of those that have enough of them; none if nobody has."""
+    sign = 1 if contest.problem.measure.greater_is_better else -1
+    started = [entry for entry in contest.left() if _done(entry) >= FEWEST_SPLITS]
+
+    def mean(entry):
+        return np.nan_to_num(sign * np.mean([entry.outcomes[i].score for i in range(FEWEST_SPLITS)]), nan=-np.inf)
+
+    return [max(started, key=mean)] if started else []
 
 
 def _enough(counts: list[int]) -> int:
