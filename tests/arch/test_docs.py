@@ -45,7 +45,7 @@ COVERED = (
     + [f"LR{i}" for i in range(1, 12)]
     + [f"F{i}" for i in (1, 2, 3, 4, 5, 6, 12)]
     + [f"G{i}" for i in range(1, 7)]
-    + ["A14", "V1", "V2", "V3", "V5", "T38"]
+    + ["A14", "V1", "V2", "V3", "V5", "T38", "T45", "T47", "T49", "T53", "T58"]
     + [f"T{i:02}" for i in range(5, 14)]
     + [f"I{i}" for i in range(1, 18)]
     + [f"J{i}" for i in (*range(1, 10), 13, 14)]

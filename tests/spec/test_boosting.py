@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from hyperplan.ensemble import AdaBoostClassifier, GradientBoostingClassifier, GradientBoostingRegressor
 from hyperplan.tree import DecisionTreeClassifier
@@ -59,10 +60,21 @@ def test_T20_rounds_that_guarantee_no_training_error():
     gamma, m = 0.1, 1000
     rounds = math.ceil(math.log(m) / (2 * gamma**2))
     assert rounds == 346 and math.exp(-2 * gamma**2 * rounds) < 1 / m
+    X, y = spheres(300, 5)
+    model = course(estimator=DecisionTreeClassifier(max_depth=3), n_estimators=200).fit(X, y)
+    edges = 0.5 - model.estimator_errors_
+    first = int(np.argmax(np.exp(-2 * np.cumsum(edges**2)) < 1 / 300))
+    assert first > 0 and np.mean(list(model.staged_predict(X))[first] != y) == 0.0
 
 
-def test_T20_a_learner_no_better_than_chance_is_refused():
-    X = np.column_stack([np.arange(100) < 60, np.tile([-1, 1], 50)]).astype(float)
+@pytest.mark.parametrize("error", [0.5, 0.6, 0.9])
+def test_T20_a_learner_no_better_than_chance_is_refused(error):
+    """At a half the weight would be 0, beyond it negative: such a round is not taken."""
+    alpha, Z = 0.5 * math.log((1 - error) / error), 2 * math.sqrt(error * (1 - error))
+    assert (alpha, Z) == pytest.approx(
+        {0.5: (0, 1), 0.6: (-0.202733, 0.979796), 0.9: (-1.098612, 0.6)}[error], abs=1e-6
+    )
+    X = np.column_stack([np.arange(100) < 100 * error, np.tile([-1, 1], 50)]).astype(float)
     with pytest.raises(ValueError, match="worse than random"):
         course(estimator=Oracle(), n_estimators=1).fit(X, X[:, 1].astype(int))
 
@@ -148,6 +160,16 @@ def test_E67_regression_answers_with_numbers_and_the_loss_falls():
     assert model.certificate_.holds and model.certificate_.details["stages that raised it"] == 0
 
 
+def test_T45_no_sum_over_the_columns_has_the_signs_of_xor():
+    """Unknowns: the two values of a function of x1 and of one of x2; four margins of at least one."""
+    sums = np.array([[1, 0, 1, 0], [1, 0, 0, 1], [0, 1, 1, 0], [0, 1, 0, 1]], dtype=float)
+    signs = np.array([-1, 1, 1, -1])[:, None]
+    free = [(None, None)] * 4
+    assert linprog(np.zeros(4), -signs * sums, -np.ones(4), bounds=free).status == 2  # infeasible
+    either = np.array([-1, 1, 1, 1])[:, None]
+    assert linprog(np.zeros(4), -either * sums, -np.ones(4), bounds=free).status == 0  # or is a sum
+
+
 def test_E95_stumps_cannot_represent_xor():
     X = np.array([[0, 0], [0, 1], [1, 0], [1, 1]] * 10, dtype=float)
     X += 0.01 * np.random.default_rng(0).normal(size=X.shape)
@@ -166,6 +188,7 @@ def test_E96_rounds_are_chosen_on_validation_rows():
     y = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
     model = GradientBoostingClassifier(n_estimators=500, n_iter_no_change=5, random_state=0).fit(X, y)
     assert 1 <= model.n_estimators_ < 200
+    assert (np.diff(model.train_score_) < 0).all()  # the training rows would have gone on
 
 
 def spheres(n, seed):

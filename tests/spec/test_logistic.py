@@ -10,6 +10,7 @@ from hyperplan._solvers.logistic import solve_binary
 from hyperplan._solvers.logistic_rows import Penalty, Rows
 from hyperplan._solvers.softmax_rows import SoftmaxRows
 from hyperplan.linear_model import LogisticRegression
+from hyperplan.optimize import get_loss
 
 
 def test_T12_odds_ratio_and_loss_at_zero():
@@ -50,6 +51,18 @@ def test_E10_a_unit_of_a_feature_multiplies_the_odds():
     point = np.array([[0.3, -0.2, 1.0]])
     odds = [p[1] / p[0] for p in (model.predict_proba(point)[0], model.predict_proba(point + [1.0, 0.0, 0.0])[0])]
     assert odds[1] / odds[0] == pytest.approx(np.exp(model.coef_[0, 0]), rel=1e-12)
+
+
+def test_T58_the_curvature_is_at_most_a_quarter_and_that_at_zero():
+    rng = np.random.default_rng(58)
+    X, y, loss = rng.normal(size=(80, 4)), rng.choice([-1, 1], 80), get_loss("logistic")
+    bound = np.linalg.eigvalsh(X.T @ X)[-1] / (4 * 80)
+
+    def largest(w):
+        return np.linalg.eigvalsh(X.T @ (loss.curvature(y, X @ w)[:, None] * X) / 80)[-1]
+
+    assert loss.smoothness == 0.25 and largest(np.zeros(4)) == pytest.approx(bound, rel=1e-12)
+    assert all(largest(w) < bound for w in rng.normal(size=(50, 4)))
 
 
 def test_E70_exponents_of_the_likelihood():

@@ -142,6 +142,24 @@ def test_D12_E53_nesterov_as_printed():
         assert step.objective <= 2 * (best @ best) / (eta * (step.iteration + 1) ** 2) + 1e-15
 
 
+def test_T53_both_rates_hold_at_every_step_in_fifty_dimensions():
+    rng = np.random.default_rng(53)
+    A = rng.normal(size=(60, 50))
+    H, best = A.T @ A / 60, rng.normal(size=50)
+    L, R2 = np.linalg.eigvalsh(H)[-1], best @ best
+
+    def f(x):
+        return 0.5 * (x - best) @ H @ (x - best)
+
+    for solve, bound in (
+        (op.gradient_descent, lambda t: L * R2 / (2 * t)),
+        (op.nesterov, lambda t: 2 * L * R2 / (t + 1) ** 2),
+    ):
+        result = solve(f, lambda x: H @ (x - best), np.zeros(50), step=1 / L, max_iter=300, tol=0.0)
+        steps = [step for step in result.trace.steps if step.iteration > 0]
+        assert len(steps) == 300 and all(step.objective <= bound(step.iteration) for step in steps)
+
+
 def test_D12_small_steps_follow_the_differential_equation():
     """X'' + (3/t) X' + X = 0, X(0) = 1 has the solution 2 J_1(t) / t."""
     from scipy.special import j1

@@ -187,6 +187,7 @@ def test_E48_cauchy_schwarz_needs_the_norm_of_the_inner_product():
     assert u @ u <= np.linalg.norm(u) ** 2 + 1e-12
 
 
-def test_E49_arithmetic_over_harmonic_mean():
+def test_T47_E49_arithmetic_over_harmonic_mean():
     values = np.array([1.0, 4.0])
+    assert (values.mean(), 1 / (1 / values).mean()) == (2.5, 1.6)
     assert values.mean() / (1 / (1 / values).mean()) == 1.5625
