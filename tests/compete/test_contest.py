@@ -39,10 +39,11 @@ class Model:
     """How a made-up candidate behaves: seconds of a fit, score, and what happens instead of an answer."""
 
     def __init__(self, name, seconds, score, *, simplicity=50, space=SPACE, trouble=None, effort=1.0, real_effort=None,
-                 most_rows=None, rounds=None):  # fmt: skip
+                 most_rows=None, rounds=None, real_seconds=None):  # fmt: skip
         shared = {"space": space, "effort": effort, "most_rows": most_rows, "rounds": rounds}
         self.candidate = Candidate(f"made.{name}", "regression", name, simplicity, "trees", (seconds, 0.0), **shared)
-        self.seconds, self.score, self.trouble, self.real_effort = seconds, score, trouble, real_effort
+        self.seconds, self.score, self.trouble = real_seconds or seconds, score, trouble
+        self.real_effort = real_effort
 
     def work(self, problem, trial):
         fits = 1.0
@@ -196,6 +197,12 @@ def test_too_slow_for_the_screening(play):
     found = play([baseline(), Model("Endless", 1e6, 0.9), Model("A", 0.1, 0.7)], budget=60)
     assert (found.entries["Endless"].status, found.entries["Endless"].reason) == ("skipped", "slow")
     assert len(found.entries["A"].outcomes) == 5
+
+
+def test_a_cost_far_beyond_its_model_is_not_waited_for(play):
+    found = play([baseline(), Model("Wide", 0.1, 0.9, real_seconds=20.0), Model("A", 0.1, 0.7)], budget=60)
+    assert (found.entries["Wide"].status, found.entries["Wide"].reason) == ("skipped", "slow")
+    assert found.entries["A"].n_tries == LEVELS[-1]
 
 
 def test_a_table_with_more_rows_than_a_candidate_takes(play):

@@ -28,6 +28,7 @@ MOST_STAY = 0.75  # share of the candidates for which the last splits are given 
 LEVELS = (4, 9, 18, 36, 72)  # settings that a search may try
 PLAYING, CHEAP = 0.5, 0.05  # shares of the time after screening: for all entries with defaults; that nobody minds
 SLOWEST = 0.4  # share of the budget that one trial of the screening may take
+WRONG = 10.0  # times the seconds of its cost model, after which a candidate is given up at the screening
 PROBING = 0.25  # share of the time after screening for small searches; one of them may take as much of the clock
 PATIENCE = 3.0  # times the predicted seconds after which a trial is ended
 SMALL_EFFORT = 2.0  # of a search on few rows, where models stop growing soon
@@ -97,7 +98,8 @@ class Contest:
             if entry.candidate.most_rows is not None and n > entry.candidate.most_rows:
                 entry.drop("skipped", "slow")
         order = sorted(self.left(), key=lambda entry: entry.candidate.predicted_seconds(n, d))
-        requests = [(entry, 0, 1, SLOWEST * budget) for entry in order]
+        allowed = [GRACE + WRONG * entry.candidate.predicted_seconds(n, d) for entry in order]
+        requests = [(entry, 0, 1, min(SLOWEST * budget, seconds)) for entry, seconds in zip(order, allowed)]
         self._work(requests, "screening")
         for entry in self.left():
             if 0 not in entry.outcomes:

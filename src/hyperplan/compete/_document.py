@@ -161,7 +161,7 @@ def _data(question: Question) -> dict:
         "test_rows": 0 if question.test is None else len(question.test),
         "target": _target(question.settings.target, problem),
         "columns": [
-            _column(question.frame, column, k) | {"used": column.name in used}
+            column_glance(question.frame, column, k) | {"used": column.name in used}
             for k, column in enumerate(question.columns)
         ],
     }
@@ -176,7 +176,7 @@ def _target(name, problem) -> dict:
     return {"name": name, "edges": edges.tolist(), "counts": counts.tolist(), "mean": mean, "std": spread}
 
 
-def _column(frame, column, position: int) -> dict:
+def column_glance(frame, column, position: int) -> dict:
     """A column at a glance: a histogram of numbers and dates, the most frequent categories."""
     found = {"name": column.name, "kind": column.kind, "why": column.why, "missing": column.missing,
              "distinct": column.distinct, "edges": None, "counts": None, "top": None}  # fmt: skip

@@ -12,11 +12,11 @@ from hyperplan.compete._errors import CompetitionError
 from hyperplan.compete._measures import MEASURES
 from hyperplan.compete._preparation import TablePreparation
 from hyperplan.compete._question import Question
-from hyperplan.compete._search import search_cost
 from hyperplan.compete._standings import LEVEL, Standings
 
 LEARNING_SPLITS = 5
 PATIENT = 600.0  # seconds that the final fit may take beyond the budget: without it there is no answer
+MORE_ROWS = 1.25  # how many times longer a trial takes on all rows
 SHARE_OF_REST = 0.5  # of the time that is left, for a search on all rows, and for shuffling columns
 
 
@@ -76,9 +76,8 @@ def _explain(found: dict, chosen, crew, deadline) -> dict:
 
 def _known_settings(problem, chosen, deadline: float):
     """None to search on all rows; when that would take too long, the settings of the split they served best."""
-    fits = 1 + chosen.candidate.effort * search_cost(problem.n_rows, chosen.n_tries)
-    cost = 1.25 * chosen.seconds * fits
-    if chosen.n_tries <= 1 or cost <= SHARE_OF_REST * (deadline - time.monotonic()):
+    slowest = max(outcome.seconds for outcome in chosen.outcomes.values())
+    if chosen.n_tries <= 1 or MORE_ROWS * slowest <= SHARE_OF_REST * (deadline - time.monotonic()):
         return None
     return _best_settings(problem, chosen)
 

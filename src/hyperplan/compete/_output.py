@@ -26,6 +26,11 @@ def check_folder(folder) -> Path:
 
 def write_results(competition, folder, table: str | None = None) -> Path:
     """Write report, predictions, model, receipt and settings."""
+    return write_folder(folder, lambda beside: _fill(competition, beside, table))
+
+
+def write_folder(folder, fill) -> Path:
+    """Have a new folder filled beside its place and put there; `fill` gets its path and writes a file `MARK`, too."""
     folder = check_folder(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -33,7 +38,8 @@ def write_results(competition, folder, table: str | None = None) -> Path:
     except OSError as error:
         raise CompetitionError("out_unwritable", folder=folder, reason=error.strerror or str(error)) from None
     try:
-        _fill(competition, beside, table)
+        fill(beside)
+        os.chmod(beside, 0o755)  # temporary folders are for their owner only
         _swap(beside, folder)
     except OSError as error:
         raise CompetitionError("out_unwritable", folder=folder, reason=error.strerror or str(error)) from None
@@ -61,7 +67,6 @@ def _fill(competition, folder: Path, table) -> None:
     write_settings(settings, folder / "settings.toml", competition.question.columns)
     receipt = make_receipt(competition, table)
     (folder / MARK).write_text(json.dumps(receipt, ensure_ascii=False, allow_nan=False, indent=1), encoding="utf-8")
-    os.chmod(folder, 0o755)  # temporary folders are for their owner only
 
 
 def _swap(beside: Path, folder: Path) -> None:

@@ -59,15 +59,36 @@ RULES = {
     "time_column": (_is_text, "text", {}),
     "drop_leaks": (lambda value: isinstance(value, bool), "truth", {}),
     "drop": (_is_texts, "texts", {}),
+    "colour": (_is_text, "text", {}),
     "columns": (_is_kinds, "kinds", {"choices": ", ".join(KINDS)}),
 }
 # Shown in a comment where a setting has no value.
 EXAMPLES = {"table": "table.csv", "target": "price", "test": "test.csv", "metric": "roc_auc", "positive": "yes",
-            "n_jobs": 2, "folds": 5, "group": "patient", "time_column": "date"}  # fmt: skip
+            "n_jobs": 2, "folds": 5, "group": "patient", "time_column": "date", "colour": "species"}  # fmt: skip
+
+
+class CheckedSettings:
+    """What records of settings share: each value is held to its rule, and copies are made with some values changed."""
+
+    head = "head"  # key of the first comment of the file
+
+    def __post_init__(self):
+        if isinstance(self.drop, list):
+            object.__setattr__(self, "drop", tuple(self.drop))
+        for item in fields(self):
+            value, (is_valid, words, values) = getattr(self, item.name), RULES[item.name]
+            if value is None and item.default is None:
+                continue
+            if not is_valid(value):
+                _refuse(item.name, value, words, values)
+
+    def changed(self, **values):
+        """A copy with the values that are not None, for what the command line adds to a file."""
+        return replace(self, **{key: value for key, value in values.items() if value is not None})
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(CheckedSettings):
     """Every choice of a competition; what is None is guessed from the table.
 
     Parameters
@@ -125,20 +146,6 @@ class Settings:
     drop: tuple[str, ...] = ()
     columns: dict = field(default_factory=dict)
 
-    def __post_init__(self):
-        if isinstance(self.drop, list):
-            object.__setattr__(self, "drop", tuple(self.drop))
-        for item in fields(self):
-            value, (is_valid, words, values) = getattr(self, item.name), RULES[item.name]
-            if value is None and item.default is None:
-                continue
-            if not is_valid(value):
-                _refuse(item.name, value, words, values)
-
-    def changed(self, **values) -> "Settings":
-        """A copy with the values that are not None, for what the command line adds to a file."""
-        return replace(self, **{key: value for key, value in values.items() if value is not None})
-
 
 def _refuse(key: str, value, words: str, values: dict) -> None:
     """Raise for a wrong value; in a table of kinds the message names the entry."""
@@ -153,10 +160,10 @@ def _shown(value) -> str:
     return repr(value)[:80]
 
 
-def check_names(settings: Settings, names: Iterable[str]) -> None:
+def check_names(settings: CheckedSettings, names: Iterable[str]) -> None:
     """Raise if a column that a setting names is not in the table."""
     names = list(names)
-    asked = [("target", settings.target), ("group", settings.group), ("time_column", settings.time_column)]
+    asked = [(key, getattr(settings, key, None)) for key in ("target", "group", "time_column", "colour")]
     asked += [("drop", name) for name in settings.drop] + [(f"columns.{name}", name) for name in settings.columns]
     known = set(names)
     for key, name in asked:
@@ -168,8 +175,8 @@ def check_names(settings: Settings, names: Iterable[str]) -> None:
         raise SettingsError("no_column", setting=key, name=name, columns=shown)
 
 
-def read_settings(path) -> Settings:
-    """Settings from a TOML file; keys that are absent keep their defaults."""
+def read_settings(path, kind: type = Settings):
+    """Settings of a kind from a TOML file; keys that are absent keep their defaults."""
     path = pathlib.Path(path)
     try:
         found = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
@@ -181,16 +188,16 @@ def read_settings(path) -> Settings:
         raise SettingsError("toml", name=path, reason=f"byte {error.start} is not UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise SettingsError("toml", name=path, reason=error) from None
-    known = [item.name for item in fields(Settings)]
+    known = [item.name for item in fields(kind)]
     for key in found:
         if key not in known:
             near = nearest_names(key, known)
             words = {"near": ", ".join(near)} if near else {"known": ", ".join(known)}
             raise SettingsError("unknown_near" if near else "unknown", setting=key, name=path.name, **words)
-    return Settings(**found)
+    return kind(**found)
 
 
-def write_settings(settings: Settings, path, columns=()) -> None:
+def write_settings(settings: CheckedSettings, path, columns=()) -> None:
     """Write settings as TOML with a comment on each line, in one step: the old file or the new one, never half.
 
     Parameters
@@ -216,10 +223,10 @@ def write_settings(settings: Settings, path, columns=()) -> None:
         raise SettingsError("unwritable", name=path, reason=error.strerror or type(error).__name__) from None
 
 
-def settings_text(settings: Settings, columns=()) -> str:
+def settings_text(settings: CheckedSettings, columns=()) -> str:
     """The TOML text of settings, in their language."""
     language = settings.lang
-    lines = [f"# {text('settings.comments.head', language)}", ""]
+    lines = [f"# {text(f'settings.comments.{settings.head}', language)}", ""]
     for item in fields(settings):
         if item.name == "columns":
             continue
