@@ -202,7 +202,7 @@ def test_too_slow_for_the_screening(play):
 def test_a_cost_far_beyond_its_model_is_not_waited_for(play):
     found = play([baseline(), Model("Wide", 0.1, 0.9, real_seconds=20.0), Model("A", 0.1, 0.7)], budget=60)
     assert (found.entries["Wide"].status, found.entries["Wide"].reason) == ("skipped", "slow")
-    assert found.entries["A"].n_tries == LEVELS[-1]
+    assert found.entries["A"].n_tries > LEVELS[0]
 
 
 def test_a_table_with_more_rows_than_a_candidate_takes(play):
