@@ -51,7 +51,8 @@ class Room(NamedTuple):
     reach: np.ndarray
 
 
-def _make_room(d) -> Room:
+def make_room(d) -> Room:
+    """Arrays for one search among rows of d columns."""
     lanes, stack = (np.empty(LEAF) for _ in range(3)), np.empty(k.DEPTH, np.int64)
     return Room(np.empty((LEAF, d)), np.empty((d, LEAF)), np.empty((2, d)), *lanes, stack, np.empty(k.DEPTH))
 
@@ -191,7 +192,7 @@ def nearest_rows(tree: SpaceTree, Q, n_neighbors, n_jobs=None):
     def run(part):
         where = tree.blocks, tree.order, tree.spans, tree.bounds
         lists = np.empty((LEAF, n_neighbors)), np.empty((LEAF, n_neighbors), np.int64)
-        k.nearest(Q, chosen[part], homes, *where, tree.rule, _make_room(Q.shape[1]), lists, distances, found)
+        k.nearest(Q, chosen[part], homes, *where, tree.rule, make_room(Q.shape[1]), lists, distances, found)
 
     thread_map(run, cut(shape[0], QUERIES), n_jobs)
     return distances, found
@@ -206,7 +207,7 @@ def nodes_visited(tree: SpaceTree, X, n_neighbors) -> float:
     starts = np.unique(np.linspace(0, max(X.shape[0] - TRIAL_ROWS, 0), TRIALS).astype(np.int64))
     distances, found = np.empty((X.shape[0], n_neighbors)), np.empty((X.shape[0], n_neighbors), np.int64)
     lists = np.empty((LEAF, n_neighbors)), np.empty((LEAF, n_neighbors), np.int64)
-    where, room = (tree.blocks, tree.order, tree.spans, tree.bounds), _make_room(X.shape[1])
+    where, room = (tree.blocks, tree.order, tree.spans, tree.bounds), make_room(X.shape[1])
     visits = [
         k.nearest(X, order[start : start + TRIAL_ROWS], homes, *where, tree.rule, room, lists, distances, found)
         for start in starts
@@ -251,7 +252,7 @@ def _run_within(tree, Q, radius, starts, counts, found, distances, n_jobs):
 
     def run(part):
         where = tree.blocks, tree.order, tree.spans, tree.bounds
-        room = _make_room(Q.shape[1])
+        room = make_room(Q.shape[1])
         k.within(Q, chosen[part], homes, radii, *where, tree.rule, room, counts, (starts, found, distances))
 
     thread_map(run, cut(Q.shape[0], QUERIES), n_jobs)
