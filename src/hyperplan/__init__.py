@@ -37,6 +37,7 @@ _FAMILIES = (
     "preprocessing",
     "random_projection",
     "report",
+    "reproduce",
     "svm",
     "testing",
     "tree",

@@ -20,6 +20,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_compete(commands)
     _add_predict(commands)
     _add_verify(commands)
+    _add_reproduce(commands)
 
     warmup = commands.add_parser("warmup", help="compile every kernel once, into the kernel cache")
     warmup.add_argument("--family", metavar="NAME", help="only one family, e.g. linear_model, or what compete uses")
@@ -71,6 +72,15 @@ def _add_verify(commands) -> None:
     verify.add_argument("--model", metavar="NAME", help="which row (the chosen model)")
     verify.add_argument("--split", type=int, metavar="K", help="only this split")
     verify.add_argument("--lang", choices=("en", "fr"), default="en", help="language (%(default)s)")
+
+
+def _add_reproduce(commands) -> None:
+    reproduce = commands.add_parser("reproduce", help="make published experiments again, and say what agrees")
+    add = reproduce.add_argument
+    add("what", choices=("thesis",), help="thesis: RISIMAP and Isostretch (2004)")
+    add("--data", metavar="FOLDER", help="where the published tables are (HYPERPLAN_DATA)")
+    add("--out", default="hyperplan-thesis", metavar="DIR", help="folder of the results (%(default)s)")
+    add("--quick", action="store_true", help="fewer settings and folds: about a minute")
 
 
 def main(arguments=None) -> int:

@@ -1,0 +1,86 @@
+"""Results in one file, written after each experiment: a run that was stopped goes on where it was."""
+
+import datetime
+import hashlib
+import json
+import os
+import time
+from pathlib import Path
+
+
+class Store:
+    """Experiments by name, each with the key of what it depends on.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from hyperplan.reproduce._store import Store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     first = Store(folder).once("sum", "a", lambda: 1 + 1)
+    ...     again = Store(folder).once("sum", "a", lambda: 1 / 0)
+    >>> first, again
+    (2, 2)
+    """
+
+    FILE = "results.json"
+
+    def __init__(self, folder):
+        self.path = Path(folder) / self.FILE
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.entries: dict[str, dict] = {}
+        if self.path.is_file():
+            try:
+                self.entries = json.loads(self.path.read_text(encoding="utf-8"))
+            except ValueError:
+                raise ValueError(f"{self.path} is not a file of results; move it away to begin anew") from None
+
+    def has(self, name, key) -> bool:
+        """Whether this experiment was made with these settings."""
+        return self.entries.get(name, {}).get("key") == key
+
+    def once(self, name, key, compute):
+        """The stored result, or a new one."""
+        if not self.has(name, key):
+            began = time.perf_counter()
+            result = compute()
+            seconds = round(time.perf_counter() - began, 2)
+            today = datetime.date.today().isoformat()
+            self.entries[name] = {"key": key, "date": today, "seconds": seconds, "result": result}
+            self.write()
+        return self.entries[name]["result"]
+
+    def keep_only(self, names) -> None:
+        """Forget experiments that are no longer part of the run."""
+        if set(self.entries) - set(names):
+            self.entries = {name: entry for name, entry in self.entries.items() if name in names}
+            self.write()
+
+    def results(self) -> dict:
+        """Results by name."""
+        return {name: entry["result"] for name, entry in self.entries.items()}
+
+    def write(self) -> None:
+        """One experiment per line."""
+        lines = [f"{json.dumps(name)}: {json.dumps(entry, allow_nan=False)}" for name, entry in self.entries.items()]
+        write_text(self.path, "{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def key_of(*parts) -> str:
+    """Short digest of anything JSON can hold."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def write_text(path, text) -> None:
+    """Beside its place first, then renamed: never half a file."""
+    write_bytes(path, text.encode("utf-8"))
+
+
+def write_bytes(path, content) -> None:
+    """The same for bytes."""
+    path = Path(path)
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_bytes(content)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
