@@ -22,6 +22,13 @@ PACKAGES = (
     "snapml",
     "python_glmnet",
     "statsmodels",
+    "lightgbm",
+    "xgboost",
+    "catboost",
+    "shap",
+    "faiss-cpu",
+    "pykdtree",
+    "umap-learn",
 )
 
 

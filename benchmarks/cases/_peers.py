@@ -151,6 +151,18 @@ def statsmodels_quantile(quantile):
     return Statsmodels(lambda X, y: sm.QuantReg(y, X).fit(q=quantile, max_iter=5000).params)
 
 
+def numpy_one_pass():
+    """No model: the product X'X alone, which direct least squares cannot do without.  Its quality says that it is none."""
+
+    def fit(X, y):
+        model.gram = X.T @ X
+        return model
+
+    model = SimpleNamespace(fit=fit)
+    model.predict = lambda X: np.zeros(X.shape[0])
+    return model
+
+
 def scipy_least_squares():
     """LAPACK's least squares by divide and conquer, on centred columns."""
     from scipy.linalg import lstsq

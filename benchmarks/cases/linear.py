@@ -55,11 +55,12 @@ def least_squares_cases():
     score = {"quality": _quality.r2, "lower_is_better": False, "generate": _data.regression}
     plain, ridge = same("linear_model.LinearRegression"), same("linear_model.Ridge", alpha=1.0)
     scipy = {"scipy": lambda data: _peers.scipy_least_squares()}
+    one_pass = {"numpy-gram": lambda data: _peers.numpy_one_pass()}
     grid = {"alphas": tuple(10.0**k for k in range(-3, 4))}
     return {
-        "ols_tall": Case(sizes=TALL, contenders={**plain, **scipy}, **score),
+        "ols_tall": Case(sizes=TALL, contenders={**plain, **scipy, **one_pass}, **score),
         "ols_wide": Case(sizes=SQUAT, contenders={**plain, **scipy}, **score),
-        "ridge_tall": Case(sizes=TALL, contenders=ridge, **score),
+        "ridge_tall": Case(sizes=TALL, contenders={**ridge, **one_pass}, **score),
         "ridge_wide": Case(sizes=SQUAT, contenders=ridge, **score),
         "ridge_cv": Case(
             sizes=sizes((1000, 20), (10_000, 100), (50_000, 100)),
