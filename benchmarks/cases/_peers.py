@@ -152,7 +152,7 @@ def statsmodels_quantile(quantile):
 
 
 def numpy_one_pass():
-    """No model: the product X'X alone, which direct least squares cannot do without.  Its quality says that it is none."""
+    """No model, as its quality shows: the product X'X alone, which direct least squares cannot do without."""
 
     def fit(X, y):
         model.gram = X.T @ X
