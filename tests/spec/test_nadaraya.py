@@ -22,7 +22,7 @@ def wave(n=150, d=1, seed=0):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("d", [1, 3, 15])
 def test_H5_a_local_mean_is_the_ratio_of_two_sums(kernel, d):
-    """Sums of 150 terms, each with an error of some units in the last place; boxes may lose 1e-6 of the range."""
+    """Sums of 150 terms, each with an error of some units in the last place; boxes may lose 2e-4 of the range."""
     X, y = wave(d=d)
     bandwidth = 1.5 * np.sqrt(d)
     model = NadarayaWatsonRegressor(bandwidth, kernel=kernel, empty="nan").fit(X, y)
@@ -30,7 +30,7 @@ def test_H5_a_local_mean_is_the_ratio_of_two_sums(kernel, d):
     weights = KERNELS[kernel](np.sqrt(((Q[:, None] - X[None]) ** 2).sum(-1)) / bandwidth)
     with np.errstate(invalid="ignore"):
         expected = weights @ y / weights.sum(axis=1)
-    np.testing.assert_allclose(model.predict(Q), expected, atol=3e-6)
+    np.testing.assert_allclose(model.predict(Q), expected, atol=2e-4 * (y.max() - y.min()))
     exact = NadarayaWatsonRegressor(bandwidth, kernel=kernel, empty="nan", rtol=0).fit(X, y)
     np.testing.assert_allclose(exact.predict(Q), expected, rtol=1e-10, atol=1e-10)
 

@@ -9,10 +9,13 @@ import numpy as np
 
 from hyperplan._core.jit import fast_kernel, inner_kernel, kernel
 from hyperplan._math._exponential_kernels import vector_exp
+from hyperplan._math._gram_kernels import single_exp
 
 GAUSSIAN, TOPHAT, EPANECHNIKOV, EXPONENTIAL, LINEAR, COSINE = range(6)
 DEEPEST = 80  # places of a stack: one per level
 LEAF = 64  # points that are always looked at one by one
+NEAR = 40.0  # squared distance in bandwidths up to which single precision is off by less than SINGLE_LOSS
+SINGLE_LOSS = 1e-5
 
 
 @inner_kernel
@@ -91,6 +94,27 @@ def leaf_squares(points, first, last, query, scale, row):  # OUT: row
 
 
 @fast_kernel
+def single_squares(singles, first, last, query, corners, row):  # OUT: row
+    """row[j] = squared distance between the query and point first + j, both seen from the middle of the box."""
+    x = np.float32(query[0] - 0.5 * (corners[0, 0] + corners[1, 0]))
+    for j in range(last - first):
+        gap = x - singles[0, first + j]
+        row[j] = gap * gap
+    for k in range(1, query.shape[0]):
+        x = np.float32(query[k] - 0.5 * (corners[0, k] + corners[1, k]))
+        for j in range(last - first):
+            gap = x - singles[k, first + j]
+            row[j] += gap * gap
+
+
+@kernel
+def single_gaussians(factor, row):  # OUT: row
+    """row[j] = exp(factor row[j]); not a fast kernel, because `single_exp` rounds by adding and subtracting."""
+    for j in range(row.shape[0]):
+        row[j] = single_exp(factor * row[j])
+
+
+@fast_kernel
 def weighted_sum(row, values):
     """sum_j row[j] values[j]."""
     total = 0.0
@@ -113,18 +137,21 @@ def box_squares(corners, query, scale, ends):  # OUT: ends
 
 
 @kernel
-def tree_sums(points, values, prefix, bounds, spans, queries, own, code, scale, allowed, sums):  # OUT: sums
+def tree_sums(points, singles, values, prefix, bounds, spans, queries, own, code, scale, allowed, sums):  # OUT: sums
     """sums[i, c] = sum_j values[c, j] K(|query i - point j|), leaving out point own[i] (-1: none).
 
     A box whose kernel values differ little is taken at their mean.  In all ``allowed[0] * sum + allowed[1] * weight``
     may be lost; a box may lose its share, by weight (column 0), of what is left of this for the boxes not yet looked
-    at.  Each query is answered by itself, whatever the others are.
+    at.  Each query is answered by itself, whatever the others are.  With `singles`, the points in single precision from
+    the middle of their leaf's box, Gaussian kernels that are not too small are computed in that precision.
     """
-    # points: (d, n), values: (m, n) in the order of the tree, prefix: (m, n + 1) their running sums; bounds:
-    # (nodes, 2, d) corners, spans: (nodes, 2) points; children of node v are 2v + 1, 2v + 2; queries: (q, d)
+    # points: (d, n), singles: (d, n) or (d, 0), values: (m, n) in the order of the tree, prefix: (m, n + 1) their
+    # running sums; bounds: (nodes, 2, d) corners, spans: (nodes, 2) points; children of node v are 2v + 1, 2v + 2;
+    # queries: (q, d)
     n_values = values.shape[0]
     total = prefix[0, points.shape[1]]
     row, ends = np.empty(LEAF), np.empty((2, 2))
+    row32, factor, is_single = np.empty(LEAF, np.float32), np.float32(-0.5 * scale), singles.shape[1] > 0
     stack, held, near, far = np.empty(DEEPEST, np.int64), np.empty(DEEPEST), np.empty(DEEPEST), np.empty(DEEPEST)
     for i in range(queries.shape[0]):
         query, lost, pending, left = queries[i], 0.0, 0.0, total
@@ -151,6 +178,14 @@ def tree_sums(points, values, prefix, bounds, spans, queries, own, code, scale, 
                 lost += 0.5 * (most - least) * weight
                 for c in range(n_values):
                     sums[i, c] += middle * (prefix[c, last] - prefix[c, first])
+            elif last - first <= LEAF and is_single and far[top] <= NEAR:
+                left -= weight
+                single_squares(singles, first, last, query, bounds[node], row32)
+                single_gaussians(factor, row32[: last - first])
+                if holds_own:
+                    row32[own[i] - first] = 0.0
+                for c in range(n_values):
+                    sums[i, c] += weighted_sum(row32[: last - first], values[c, first:last])
             elif last - first <= LEAF:
                 left -= weight
                 leaf_squares(points, first, last, query, scale, row)

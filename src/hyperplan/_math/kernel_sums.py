@@ -38,6 +38,7 @@ class Cells(NamedTuple):
     """Rows in a tree of boxes: see `tree_sums`.  `place` is where each row went."""
 
     points: np.ndarray
+    singles: np.ndarray
     values: np.ndarray
     prefix: np.ndarray
     bounds: np.ndarray
@@ -79,7 +80,18 @@ def _cells(rows, values) -> Cells:
     limits = np.minimum(tree.spans.astype(np.intp) * LEAF, n)
     place = np.empty(n, dtype=np.intp)
     place[tree.order] = np.arange(n)
-    return Cells(np.ascontiguousarray(rows[tree.order].T), values, prefix, tree.bounds, limits, place)
+    points = np.ascontiguousarray(rows[tree.order].T)
+    return Cells(points, _from_middles(points, tree.bounds, limits), values, prefix, tree.bounds, limits, place)
+
+
+def _from_middles(points, bounds, limits):
+    """Points in single precision, seen from the middle of the box of their leaf: the first with few enough points."""
+    sizes = limits[:, 1] - limits[:, 0]
+    above = np.concatenate([[k.LEAF + 1], sizes[(np.arange(1, len(sizes)) - 1) // 2]])
+    leaves = np.flatnonzero((sizes <= k.LEAF) & (sizes > 0) & (above > k.LEAF))
+    leaves = leaves[np.argsort(limits[leaves, 0])]
+    middles = 0.5 * (bounds[leaves, 0] + bounds[leaves, 1])
+    return (points - np.repeat(middles, sizes[leaves], axis=0).T).astype(np.float32)
 
 
 def foreign_metric(name) -> Metric:
@@ -165,10 +177,12 @@ def _tree_sums(job, rtol, atol):
     cells, own = job.summands.cells, job.own
     queries = kernel_view(np.ascontiguousarray(job.points.rows, dtype=np.float64))
     place = np.full(len(job.points), -1) if own is None else np.where(own < 0, -1, cells.place[own])
-    sums, allowed = job.empty_sums(), np.array([rtol, atol])
+    is_single = job.kernel == "gaussian" and rtol >= 2 * k.SINGLE_LOSS
+    sums, allowed = job.empty_sums(), np.array([rtol - k.SINGLE_LOSS if is_single else rtol, atol])
+    cells = cells if is_single else cells._replace(singles=cells.singles[:, :0])
 
     def run(part):
-        k.tree_sums(*cells[:5], queries[part], place[part], PROFILES[job.kernel], job.scale, allowed, sums[part])
+        k.tree_sums(*cells[:6], queries[part], place[part], PROFILES[job.kernel], job.scale, allowed, sums[part])
 
     thread_map(run, spans(len(job.points), QUERIES), job.n_jobs)
     return sums

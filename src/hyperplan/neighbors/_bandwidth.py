@@ -7,6 +7,7 @@ import numpy as np
 
 OCTAVES = (-5, 4)  # the grid goes from the start divided by 32 to the start times 16
 PER_OCTAVE = 2
+PATIENCE = 5  # steps up the grid without a gain after which wider bandwidths, which cost most, are not tried
 CLOSE = 1.01  # ratio of the ends of the bracket at the end
 GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
 
@@ -39,7 +40,8 @@ def typical_deviation(X, weight=None):
 def best_bandwidth(loss, start) -> Chosen:
     """Least of ``loss(bandwidth)`` on a grid of half octaves around `start`, then by golden section in logarithms.
 
-    A loss that is not finite counts as infinite.  Where the best of the grid is at one of its ends it is kept.
+    The grid is walked upwards, until five bandwidths in a row were no better than the best before them.  A loss that is
+    not finite counts as infinite.  Where the best of the grid is at one of its ends it is kept.
     """
     tried = {}
 
@@ -51,7 +53,12 @@ def best_bandwidth(loss, start) -> Chosen:
         return tried[bandwidth]
 
     grid = np.arange(OCTAVES[0] * PER_OCTAVE, OCTAVES[1] * PER_OCTAVE + 1) / PER_OCTAVE
-    best = int(np.argmin([value(exponent) for exponent in grid]))
+    best = 0
+    for place, exponent in enumerate(grid):
+        if value(exponent) < value(grid[best]):
+            best = place
+        if math.isfinite(value(grid[best])) and place - best >= PATIENCE:
+            break
     if 0 < best < len(grid) - 1 and math.isfinite(value(grid[best])):
         _golden(value, grid[best - 1], grid[best + 1])
     bandwidths = sorted(tried)

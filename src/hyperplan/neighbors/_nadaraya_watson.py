@@ -142,7 +142,7 @@ class NadarayaWatsonRegressor(RegressorMixin, MultiOutputMixin, BaseNadarayaWats
     """Kernel regression: the mean of the targets of the training rows, weighted by a kernel of the distance.
 
     Objective: none is minimised; with ``bandwidth="loo"`` the leave-one-out squared error over bandwidths.  Stopping
-    rule: a grid of half octaves, then golden section until the bracket is 1 % wide.
+    rule: a grid of half octaves, walked up while it gains, then golden section until the bracket is 1 % wide.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class NadarayaWatsonRegressor(RegressorMixin, MultiOutputMixin, BaseNadarayaWats
     empty : {"prior", "nearest", "nan", "raise"}, default="prior"
         What is answered where no row is within reach: the mean of all targets, the target of the nearest row, NaN, or
         an error.  A Gaussian or exponential kernel always reaches a row.
-    rtol : float, default=1e-6
+    rtol : float, default=1e-4
         Relative error allowed in the sums; local means are off by at most twice that share of the range of y.
     loo_rows : int, default=2000
         Rows whose leave-one-out error is computed, at most; each against all others.
@@ -193,7 +193,7 @@ class NadarayaWatsonRegressor(RegressorMixin, MultiOutputMixin, BaseNadarayaWats
 
     _params = {**BaseNadarayaWatson._params, "empty": Choice("prior", "nearest", "nan", "raise")}
 
-    def __init__(self, bandwidth="loo", *, kernel="gaussian", empty="prior", rtol=1e-6, loo_rows=2000, n_jobs=None):
+    def __init__(self, bandwidth="loo", *, kernel="gaussian", empty="prior", rtol=1e-4, loo_rows=2000, n_jobs=None):
         self.bandwidth = bandwidth
         self.kernel = kernel
         self.empty = empty
@@ -248,7 +248,7 @@ class NadarayaWatsonClassifier(ClassifierMixin, BaseNadarayaWatson):
     For two classes the second is answered if and only if its share is above one half.
 
     Objective: none is minimised; with ``bandwidth="loo"`` Brier's leave-one-out score over bandwidths.  Stopping rule:
-    a grid of half octaves, then golden section until the bracket is 1 % wide.
+    a grid of half octaves, walked up while it gains, then golden section until the bracket is 1 % wide.
 
     Parameters
     ----------
@@ -261,7 +261,7 @@ class NadarayaWatsonClassifier(ClassifierMixin, BaseNadarayaWatson):
     empty : {"prior", "nearest", "raise"}, default="prior"
         What is answered where no row is within reach: the shares among all rows, the label of the nearest row, or an
         error.  A Gaussian or exponential kernel always reaches a row.
-    rtol : float, default=1e-6
+    rtol : float, default=1e-4
         Relative error allowed in the sums; probabilities are off by at most twice that.
     loo_rows : int, default=2000
         Rows whose leave-one-out error is computed, at most; each against all others.
@@ -301,7 +301,7 @@ class NadarayaWatsonClassifier(ClassifierMixin, BaseNadarayaWatson):
 
     _params = {**BaseNadarayaWatson._params, "empty": Choice("prior", "nearest", "raise")}
 
-    def __init__(self, bandwidth="loo", *, kernel="gaussian", empty="prior", rtol=1e-6, loo_rows=2000, n_jobs=None):
+    def __init__(self, bandwidth="loo", *, kernel="gaussian", empty="prior", rtol=1e-4, loo_rows=2000, n_jobs=None):
         self.bandwidth = bandwidth
         self.kernel = kernel
         self.empty = empty
