@@ -66,12 +66,12 @@ def leading_right_vectors(matrix, column_shift, row_shift, k, *, oversample, max
         residual = float(np.linalg.norm(gaps, axis=1).max()) / largest if largest > 0.0 else 0.0
         if residual <= tol or reads == max_blocks:
             break
-        block = next_block(known, product[:, : c - size], rng)
+        block = _next_block(known, product[:, : c - size], rng)
     vectors = (coordinates.T @ known)[::-1].T
     return Krylov(np.maximum(values[::-1], 0.0), vectors, residual, reads, total)
 
 
-def next_block(known, product, rng):
+def _next_block(known, product, rng):
     """What the products add to the known space, orthonormal; directions that add nothing are drawn anew."""
     for _ in range(2):
         product = product - known.T @ (known @ product)

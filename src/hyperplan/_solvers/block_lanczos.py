@@ -1,9 +1,8 @@
-"""The largest eigenvalues of a symmetric matrix whose products with several vectors cost little more than with one.
+"""The largest eigenvalues of a symmetric matrix that is given by its products with blocks of vectors.
 
-The space spanned by ``W, A W, A^2 W, ...`` for a block W of random vectors holds the leading eigenvectors of A to an
-accuracy that grows fast with the number of blocks.  All vectors are kept orthonormal; when there is no more room the
-space shrinks to its best Ritz vectors and grows again.  It ends when the Ritz vectors y satisfy
-``|A y - value y| <= tol * largest |value|``.
+The space spanned by ``W, B W, B^2 W, ...`` for a block W of random vectors holds the outer eigenvectors of B; each
+product reads B once, however many vectors the block has.  The space grows until the wanted Ritz vectors y satisfy
+``|B y - value y| <= tol * largest |value|``; when it is full it shrinks to its best Ritz vectors and grows again.
 """
 
 from typing import NamedTuple
@@ -11,68 +10,79 @@ from typing import NamedTuple
 import numpy as np
 import scipy.linalg as la
 
-from hyperplan._core.status import Status
-from hyperplan._solvers.block_krylov import next_block
+from hyperplan._core.memory import require_memory
+from hyperplan._core.parallel import single_threaded_blas
+from hyperplan._solvers.block_krylov import _next_block
 
-OVERSAMPLE = 6  # further vectors of a block
-BLOCKS = 10  # kept at a time
+OVERSAMPLE = 6  # further vectors per block
+BLOCKS = 12  # that the space holds
+MOST_READS = 300
 
 
-class Pairs(NamedTuple):
-    """``A vectors = vectors * values``, nearly."""
+class Leading(NamedTuple):
+    """``B vectors = vectors * values``, nearly."""
 
     values: np.ndarray  # (k,) descending
-    vectors: np.ndarray  # (n, k) orthonormal
-    residual: float  # largest |A y - value y| / largest |value|
-    lowest: float  # smallest Ritz value: A has an eigenvalue that is not above it
-    n_products: int  # with blocks
-    status: Status
+    vectors: np.ndarray  # (n, k)
+    residual: float  # largest |B y - value y| / largest |value|
+    n_reads: int
 
 
-def leading_pairs(product, n, k, *, tol=1e-10, oversample=OVERSAMPLE, max_products=100, seed=0) -> Pairs:
-    """The k algebraically largest eigenpairs.
+def largest_eigenpairs(times, n, k, *, tol=1e-10, max_reads=None, seed=0) -> Leading:
+    """The k algebraically largest eigenvalues and their vectors.
 
     Parameters
     ----------
-    product : callable
-        ``product(block)`` returns A times a block of shape (n, w).
+    times : callable
+        ``times(block)`` returns B @ block for a block of shape (n, width).
     n : int
-        Size of A.
+        Size of B.
     k : int
         Number of pairs, at most n.
     tol : float
         Relative residual to stop at.
-    oversample : int
-        Vectors of a block beyond k.
-    max_products : int
-        Most products with blocks.
+    max_reads : int, default=None
+        Most products; None means 300.
     seed : int
-        Of the first block.
+        Seed of the first block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hyperplan._solvers.block_lanczos import largest_eigenpairs
+    >>> B = np.arange(50.0)
+    >>> largest_eigenpairs(lambda block: B[:, None] * block, 50, 2).values.round(9).tolist()
+    [49.0, 48.0]
     """
-    rng = np.random.RandomState(seed)
-    width = min(n, k + oversample)
-    room = min(n, BLOCKS * width)
-    basis, images = np.empty((room, n)), np.empty((room, n))
-    block, size = la.qr(rng.normal(size=(n, width)), mode="economic", check_finite=False)[0], 0
-    n_products = 0
-    while True:
-        size, before = size + block.shape[1], size
-        basis[before:size] = block.T
-        image, n_products = product(block), n_products + 1
-        images[before:size] = image.T
-        small = basis[:size] @ images[:size].T
-        ritz, small = la.eigh(0.5 * (small + small.T), check_finite=False)
-        values, best = ritz[: -k - 1 : -1], small[:, : -k - 1 : -1].T
-        vectors = best @ basis[:size]
-        scale = float(np.abs(ritz).max())
-        gaps = best @ images[:size] - values[:, None] * vectors
-        residual = float(np.linalg.norm(gaps, axis=1).max()) / scale if scale > 0.0 else 0.0
-        if residual <= tol or size == n or n_products == max_products:
-            break
-        block = next_block(basis[:size], image[:, : n - size], rng)
-        if size + block.shape[1] > room:
-            kept = small[:, : -k - width - 1 : -1].T
-            basis[: len(kept)], images[: len(kept)] = kept @ basis[:size], kept @ images[:size]
-            size = len(kept)
-    status = Status.CONVERGED if residual <= tol or size == n else Status.MAX_ITER
-    return Pairs(values, vectors.T, residual, float(ritz[0]), n_products, status)
+    width = min(n, k + max(OVERSAMPLE, k // 4))
+    size_limit = min(n, BLOCKS * width)
+    require_memory(16.0 * n * size_limit, "A basis of eigenvectors", "ask for fewer components")
+    rng, most = np.random.default_rng(seed), MOST_READS if max_reads is None else max_reads
+    basis, images = np.empty((size_limit, n)), np.empty((size_limit, n))
+    small, size, reads = np.zeros((size_limit, size_limit)), 0, 0
+    with single_threaded_blas():
+        block = la.qr(rng.normal(size=(n, width)), mode="economic", check_finite=False)[0]
+        while True:
+            before, size, reads = size, size + block.shape[1], reads + 1
+            product = times(block)
+            basis[before:size], images[before:size] = block.T, product.T
+            known, image = basis[:size], images[:size]
+            small[:size, before:size] = known @ product
+            small[before:size, :size] = small[:size, before:size].T
+            values, coordinates = la.eigh(small[:size, :size], check_finite=False)
+            values, coordinates = values[::-1], coordinates[:, ::-1]
+            largest = float(np.abs(values).max(initial=0.0))
+            gaps = coordinates[:, :k].T @ image - values[:k, None] * (coordinates[:, :k].T @ known)
+            residual = float(np.linalg.norm(gaps, axis=1).max()) / largest if largest > 0.0 else 0.0
+            if residual <= tol or reads >= most or size == n:
+                break
+            block = _next_block(known, product[:, : n - size], rng)
+            if size + block.shape[1] > size_limit:
+                kept = min(width, size)
+                best = coordinates[:, :kept].T
+                basis[:kept], images[:kept] = best @ known, best @ image
+                small[:] = 0.0
+                small[np.arange(kept), np.arange(kept)] = values[:kept]
+                size = kept
+        vectors = (coordinates[:, :k].T @ known).T
+    return Leading(values[:k], vectors, residual, reads)
