@@ -3,37 +3,14 @@
 import os
 import pathlib
 
+from hyperplan._core.cgroup import memory_left
+
 BUDGET_VARIABLE = "HYPERPLAN_MEMORY_BUDGET"
 NEGLIGIBLE = 16 * 2**20  # bytes not worth a look at the system, which takes a millisecond or two
 
 
 class MemoryBudgetError(MemoryError):
     """The work would need more memory than this process may use."""
-
-
-def _read_int(path) -> int | None:
-    try:
-        text = pathlib.Path(path).read_text().strip()
-    except OSError:
-        return None
-    return int(text) if text.isdigit() else None
-
-
-def _cgroup_free() -> int | None:
-    """Bytes left in this process's control group, or None without a limit."""
-    root = pathlib.Path("/sys/fs/cgroup")
-    pairs = [(root / "memory.max", root / "memory.current")]
-    try:
-        for line in pathlib.Path("/proc/self/cgroup").read_text().splitlines():
-            controllers, group = line.split(":", 2)[1:]
-            folder = root / ("memory" if controllers == "memory" else "") / group.lstrip("/")
-            if controllers in ("", "memory"):
-                pairs.append((folder / "memory.max", folder / "memory.current"))
-                pairs.append((folder / "memory.limit_in_bytes", folder / "memory.usage_in_bytes"))
-    except (OSError, ValueError):
-        pass
-    free = [limit - (_read_int(used) or 0) for path, used in pairs if (limit := _read_int(path)) is not None]
-    return min(free) if free else None
 
 
 def _system_free() -> int | None:
@@ -53,7 +30,7 @@ def available_bytes() -> int:
     """Bytes this process may still allocate: ``HYPERPLAN_MEMORY_BUDGET``, cgroup limit, free memory; the least."""
     if asked := os.environ.get(BUDGET_VARIABLE):
         return int(float(asked))
-    known = [free for free in (_cgroup_free(), _system_free()) if free is not None]
+    known = [free for free in (memory_left(), _system_free()) if free is not None]
     return max(0, min(known)) if known else 2**62
 
 

@@ -14,6 +14,8 @@ import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
+from hyperplan._core.cgroup import cpus_allowed
+
 THREAD_VARIABLE = "HYPERPLAN_NUM_THREADS"
 
 _worker = threading.local()
@@ -23,10 +25,17 @@ _pools_lock = threading.Lock()
 
 
 def cpu_count() -> int:
-    """Cores this process may use (affinity respected), or ``HYPERPLAN_NUM_THREADS``."""
+    """Cores this process may use (affinity and the quota of a container respected), or ``HYPERPLAN_NUM_THREADS``."""
     if asked := os.environ.get(THREAD_VARIABLE):
         return max(1, int(asked))
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return min(cores, _quota() or cores)
+
+
+@functools.cache
+def _quota() -> int | None:
+    """The quota when it was first asked for: it hardly ever changes, and reading it takes longer than a small task."""
+    return cpus_allowed()
 
 
 @contextlib.contextmanager
