@@ -28,7 +28,7 @@ from sklearn.utils.class_weight import compute_class_weight, compute_sample_weig
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.utils.validation import check_memory, has_fit_parameter
 
 from hyperplan._base.holdout import holdout_split
 from hyperplan._base.labels import Labels, class_weighted, encode_labels
