@@ -524,10 +524,10 @@ def principal_plane(axes):
     places = model.transform(X)
     for species, colour, mark in zip(np.unique(table.target), (BLUE, ORANGE, GREEN), "osD"):
         axes.plot(*places[table.target == species].T, mark, color=colour, ms=4, alpha=0.6, label=species)
-    for name, tip in zip(names, 3.2 * model.components_.T):
+    for name, tip, side in zip(names, 3.2 * model.components_.T, ("bottom", "bottom", "top", "bottom")):
         axes.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "->", "color": INK, "lw": 1.5})
-        label = name.rsplit("_", 1)[0].replace("_", " ")
-        axes.text(*(1.12 * tip), label, color=INK, ha="center", va="center", fontsize=9)
+        label, shift = name.rsplit("_", 1)[0].replace("_", " "), 0.08 if side == "bottom" else -0.08
+        axes.text(tip[0], tip[1] + shift, label, color=INK, ha="center", va=side, fontsize=9)
     shares = 100 * model.explained_variance_ratio_
     axes.set_xlabel(f"first axis ({shares[0]:.0f} % of the variance)")
     axes.set_ylabel(f"second axis ({shares[1]:.0f} %)")
@@ -572,11 +572,11 @@ def shrinking_residuals(axes):
         axes.loglog(*np.transpose(steps), style, color=colour, ms=4, lw=2, label=label)
     mean = eigh(A).n_iter / len(A)
     axes.plot([], [], " ", label=f"(QL with shifts: {mean:.1f} steps per eigenvalue)")
-    axes.set_ylim(1e-17, 10)
+    axes.set_ylim(1e-17, 1e5)  # room for the legend
     axes.set_xlabel("iteration")
     axes.set_ylabel("residual, relative to |A|")
     dress(axes, "Eigen-solvers of a 60 x 60 matrix", "both")
-    axes.legend(frameon=False, fontsize=9, loc="lower left")
+    axes.legend(frameon=False, fontsize=9, loc="upper right")
 
 
 def panels(widths=(1, 1)):
