@@ -164,14 +164,17 @@ class HistGradientBoosting(PresetsMixin, ImportancesMixin, CallbackSupportMixin,
         constraints = self._constraints(target, columns)
         loss = self._boosting_loss(target, rows)
         stops = self._is_watchful(rows) if self.early_stopping == "auto" else bool(self.early_stopping)
+        taken = None
         if stops and held is None and self.validation_fraction is not None:
-            rows, held = self._set_aside(rows, seed, loss)
+            rows, held, taken = self._set_aside(rows, seed, loss)
+        task = self._task(training, taken, rows, target)
         # 3 maths
         rows, held, columns = self._with_statistics(rows, held if stops else None, columns, loss)
         bin_map, views = self._bins(rows, columns, seed, previous)
         start = baseline(loss, rows.y, rows.weight) if previous is None else previous.baseline
         model = Model(loss, start, bin_map, [] if previous is None else list(previous.trees), columns)
-        result = self._boost(model, rows, views, held, self._expanded(constraints, columns), seed, target, stops)
+        constraints = self._expanded(constraints, columns)
+        result = self._boost(model, rows, views, held, constraints, seed, target, stops, task)
         # 4 attributes
         vars(self).update(result, **target, do_early_stopping_=stops, is_categorical_=columns.is_categorical)
         self.n_trees_per_iteration_ = loss.n_outputs
@@ -246,7 +249,29 @@ class HistGradientBoosting(PresetsMixin, ImportancesMixin, CallbackSupportMixin,
         def part(index):
             return Rows(rows.X[index], rows.y[index], None if rows.weight is None else rows.weight[index])
 
-        return part(train), part(held)
+        return part(train), part(held), train
+
+    def _task(self, training, taken, rows, target):
+        """The report of this fit to callbacks: they see the training rows as the caller gave them, not as codes."""
+        X, y, weight = training[:3]
+        further = {} if weight is None else {"sample_weight": weight}
+
+        def shown(value):
+            from hyperplan._base.out_of_fold import take_rows  # seldom needed
+
+            return value if taken is None else take_rows(value, taken)
+
+        def metadata():
+            return {**{name: shown(value) for name, value in further.items()}, **self._row_metadata(rows)} or None
+
+        def attributes(model):
+            return {**target, "_model": model, "_cache": []}
+
+        return FitTask(self, lambda: shown(X), lambda: shown(y), metadata, self.max_iter, attributes)
+
+    def _row_metadata(self, rows):
+        """What a score of the training rows needs besides weights."""
+        return {}
 
     def _with_statistics(self, rows, held, columns, loss):
         """Statistics of the target for columns that want them, learned from the training rows alone."""
@@ -305,7 +330,7 @@ class HistGradientBoosting(PresetsMixin, ImportancesMixin, CallbackSupportMixin,
             max_conflict_rate=self.max_conflict_rate,
         )
 
-    def _boost(self, model, rows, views, held, constraints, seed, target, stops):
+    def _boost(self, model, rows, views, held, constraints, seed, target, stops, task):
         """All rounds, each on one of the views by turns; `model.trees` grows.  Returns fitted attributes.
 
         Views differ in the statistics of categories: every one has its own raw predictions of the trees so far.
@@ -327,7 +352,6 @@ class HistGradientBoosting(PresetsMixin, ImportancesMixin, CallbackSupportMixin,
         elif monitor:
             monitor.record()
         first_loss = boosters[0].mean_loss()
-        task = FitTask(self, rows.X, rows.y, None, self.max_iter, lambda m: {**target, "_model": m, "_cache": []})
         task.begin(model)
         drops = np.zeros(2)
         with single_threaded_blas():  # once: entering it for every task or tree costs more than small trees do

@@ -330,7 +330,10 @@ class HistGradientBoostingRanker(HistGradientBoosting):
             codes = np.unique(rows.codes[index], return_inverse=True)[1]
             return RankedRows(rows.X[index], rows.y[index], None if rows.weight is None else rows.weight[index], codes)
 
-        return part(train), part(held)
+        return part(train), part(held), train
+
+    def _row_metadata(self, rows):
+        return {"qid": rows.codes}
 
     def _booster(self, data, rows, loss, constraints, raw, seed):
         sampler = make_sampler(self.sampling, self.subsample, self.top_rate, self.other_rate, self.mvs_lambda)
