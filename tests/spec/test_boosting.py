@@ -74,7 +74,7 @@ def test_T20_a_learner_no_better_than_chance_is_refused(error):
     assert (alpha, Z) == pytest.approx(
         {0.5: (0, 1), 0.6: (-0.202733, 0.979796), 0.9: (-1.098612, 0.6)}[error], abs=1e-6
     )
-    X = np.column_stack([np.arange(100) < 100 * error, np.tile([-1, 1], 50)]).astype(float)
+    X = np.column_stack([np.arange(128) < 128 * error, np.tile([-1, 1], 64)]).astype(float)  # weights add up exactly
     with pytest.raises(ValueError, match="worse than random"):
         course(estimator=Oracle(), n_estimators=1).fit(X, X[:, 1].astype(int))
 

@@ -69,7 +69,8 @@ def test_C13_T49_E90_half_slope_sigmoid():
     g, h = float(half_slope_sigmoid(1.0)), 1e-5
     assert g == pytest.approx(0.622459, abs=5e-7)
     slope = float(half_slope_sigmoid(1.0 + h) - half_slope_sigmoid(1.0 - h)) / (2 * h)
-    assert slope == pytest.approx(0.117502, abs=5e-7) == pytest.approx(0.5 * g * (1 - g), abs=1e-9)
+    assert slope == pytest.approx(0.117502, abs=5e-7)
+    assert slope == pytest.approx(0.5 * g * (1 - g), abs=1e-9)
     a = np.linspace(-8, 8, 33)
     g, h = half_slope_sigmoid(a), 1e-6
     np.testing.assert_allclose(g, 0.5 * (1 + np.tanh(a / 4)), rtol=1e-12)
