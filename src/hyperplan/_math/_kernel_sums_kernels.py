@@ -13,7 +13,7 @@ from hyperplan._math._gram_kernels import single_exp
 
 GAUSSIAN, TOPHAT, EPANECHNIKOV, EXPONENTIAL, LINEAR, COSINE = range(6)
 DEEPEST = 80  # places of a stack: one per level
-LEAF = 64  # points that are always looked at one by one
+LEAF = 256  # points that are always looked at one by one
 NEAR = 40.0  # squared distance in bandwidths up to which single precision is off by less than SINGLE_LOSS
 SINGLE_LOSS = 1e-5
 

@@ -1,8 +1,9 @@
 """Sums ``sum_j v_j K(|x - x_j| / h)`` at many points x: what densities, local means and mean shift are made of.
 
 For few columns the rows stand in a tree of boxes; a box of rows whose kernel values are nearly equal counts as one
-(Gray, Moore 2001, N-body problems in statistical learning).  What is lost is at most ``rtol * sum + atol * weight``;
-with both 0, boxes are skipped only below rounding.  For many columns, where boxes do not help, distances come tile by
+(Gray, Moore 2001, N-body problems in statistical learning).  Many Gaussian sums in at most three columns go by way of a
+grid (see `kernel_grid`).  What is lost is at most ``rtol * sum + atol * weight``; with both 0, boxes are skipped only
+below rounding, and a grid must keep twelve digits.  For many columns, where boxes do not help, distances come tile by
 tile from matrix products.
 
 Far from all rows the values of the Gaussian and the exponential kernel are too small for floating point numbers: such
@@ -17,6 +18,7 @@ from hyperplan._core.arrays import kernel_view
 from hyperplan._core.parallel import spans, thread_map
 from hyperplan._math import _kernel_sums_kernels as k
 from hyperplan._math.distances import CODES, TILE, Metric, Points, fill, prepare
+from hyperplan._math.kernel_grid import EXACT, grid_sums, plan_grid
 from hyperplan._math.space_tree import LEAF, grow_tree
 
 PROFILES = {
@@ -119,7 +121,7 @@ def kernel_sums(
         ``between(A, B)`` returns the distances of a `foreign_metric`.
     """
     job = _Job(summands, prepare(X, summands.metric), kernel, bandwidth, own, between, n_jobs)
-    values = _tile_sums(job) if summands.cells is None else _tree_sums(job, max(rtol, ROUNDING), atol)
+    values = _tile_sums(job) if summands.cells is None else _cell_sums(job, rtol, atol)
     shift = np.zeros(values.shape[0])
     if kernel in UNBOUNDED:
         far = np.flatnonzero(~(values[:, 0] > TOO_SMALL * summands.values[:, 0].sum()))
@@ -171,6 +173,28 @@ class _Job(NamedTuple):
                 inside = np.flatnonzero((own >= columns.start) & (own < columns.stop))
                 tile[inside, own[inside] - columns.start] = np.inf
             yield tile, columns
+
+
+def _cell_sums(job, rtol, atol):
+    """Sums by a grid where that is cheaper and good enough, along the tree elsewhere."""
+    cells, queries = job.summands.cells, np.ascontiguousarray(job.points.rows, dtype=np.float64)
+    grid = None
+    if job.kernel == "gaussian":
+        grid = plan_grid(cells.points, len(queries), len(cells.values), job.bandwidth, rtol)
+    if grid is None:
+        return _tree_sums(job, max(rtol, ROUNDING), atol)
+    found, bound, inside = grid_sums(grid, cells.points, cells.values, queries, job.bandwidth, job.n_jobs)
+    if job.own is not None:
+        counted = np.flatnonzero(job.own[inside] >= 0)
+        found[counted] -= job.summands.values[job.own[inside[counted]]]
+    total = job.summands.values[:, 0].sum()
+    is_good = bound <= max(rtol, EXACT) * (found[:, 0] - bound) + atol * total
+    sums, left = job.empty_sums(), np.ones(len(queries), dtype=bool)
+    sums[inside[is_good]], left[inside[is_good]] = found[is_good], False
+    rest = np.flatnonzero(left)
+    if rest.size:
+        sums[rest] = _tree_sums(job.only(rest), max(rtol, ROUNDING), atol)
+    return sums
 
 
 def _tree_sums(job, rtol, atol):
