@@ -7,6 +7,7 @@ import pytest
 
 from hyperplan._base.candidate import Candidate, Range
 from hyperplan.compete import _contest
+from hyperplan.compete._columns import Column
 from hyperplan.compete._contest import (
     FEWEST_SPLITS,
     LEVELS,
@@ -203,6 +204,19 @@ def test_a_cost_far_beyond_its_model_is_not_waited_for(play):
     found = play([baseline(), Model("Wide", 0.1, 0.9, real_seconds=20.0), Model("A", 0.1, 0.7)], budget=60)
     assert (found.entries["Wide"].status, found.entries["Wide"].reason) == ("skipped", "slow")
     assert found.entries["A"].n_tries > LEVELS[0]
+
+
+def test_a_table_with_more_columns_than_a_candidate_takes():
+    y = np.arange(100.0)
+    codes = Column("code", "category", "few", "object", 0.0, 900, ())
+    columns = (codes, Column("size", "number", "numbers", "float64", 0.0, 100, ()))
+    problem = Problem("regression", columns, {}, y, (), "r2", make_splits(y, "plain", 5, 1, 0), 5, None, None, 0)
+    contest = Contest(problem, [], None, 0.0, 1)
+    candidate = Model("A", 0.1, 0.7).candidate
+    assert not contest._is_too_large(candidate)
+    assert not contest._is_too_large(candidate._replace(most_columns=100))  # trees see the codes as one column
+    assert contest._is_too_large(candidate._replace(most_columns=900, preparation="linear"))
+    assert not contest._is_too_large(candidate._replace(most_columns=901, preparation="linear"))
 
 
 def test_a_table_with_more_rows_than_a_candidate_takes(play):

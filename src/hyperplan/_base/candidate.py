@@ -56,6 +56,8 @@ class Candidate(NamedTuple):
         How many times longer a fit takes in a search, and with the settings it finds, than one with the defaults.
     most_rows : int or None
         Rows beyond which it does not enter, because its time grows faster than the table.
+    most_columns : int or None
+        Columns of the prepared table beyond which it does not enter, for the same reason.
     members : tuple of (Candidate, int)
         For a mixture: who answers together, and how many settings each tries.
     """
@@ -73,6 +75,7 @@ class Candidate(NamedTuple):
     rounds: tuple[str, int] | None = None
     effort: float = 1.0
     most_rows: int | None = None
+    most_columns: int | None = None
     members: tuple = ()
 
     @property

@@ -19,6 +19,7 @@ import numpy as np
 
 from hyperplan._base.candidate import Candidate
 from hyperplan.compete._crew import CRASHED, TIMED_OUT, Crew
+from hyperplan.compete._preparation import prepared_width
 from hyperplan.compete._problem import Problem
 from hyperplan.compete._search import SMALL, search_cost
 from hyperplan.compete._trial import Outcome, Trial
@@ -28,6 +29,7 @@ MOST_STAY = 0.75  # share of the candidates for which the last splits are given 
 LEVELS = (4, 9, 18, 36, 72)  # settings that a search may try
 PLAYING, CHEAP = 0.5, 0.05  # shares of the time after screening: for all entries with defaults; that nobody minds
 SLOWEST = 0.4  # share of the budget that one trial of the screening may take
+LOADING = 0.15  # share of the budget that nobody counts in a first trial: a new worker loads what it needs
 WRONG = 10.0  # times the seconds of its cost model, after which a candidate is given up at the screening
 PROBING = 0.25  # share of the time after screening for small searches; one of them may take as much of the clock
 PATIENCE = 3.0  # times the predicted seconds after which a trial is ended
@@ -95,10 +97,11 @@ class Contest:
         n, d = self.problem.n_rows, len(self.problem.columns)
         budget = self.deadline - time.monotonic()
         for entry in self.entries:
-            if entry.candidate.most_rows is not None and n > entry.candidate.most_rows:
+            if self._is_too_large(entry.candidate):
                 entry.drop("skipped", "slow")
         order = sorted(self.left(), key=lambda entry: entry.candidate.predicted_seconds(n, d))
-        allowed = [GRACE + WRONG * entry.candidate.predicted_seconds(n, d) for entry in order]
+        grace = max(GRACE, LOADING * budget)
+        allowed = [grace + WRONG * entry.candidate.predicted_seconds(n, d) for entry in order]
         requests = [(entry, 0, 1, min(SLOWEST * budget, seconds)) for entry, seconds in zip(order, allowed)]
         self._work(requests, "screening")
         for entry in self.left():
@@ -107,6 +110,13 @@ class Contest:
             else:
                 entry.screened = entry.outcomes[0]
                 entry.seconds = entry.screened.seconds
+
+    def _is_too_large(self, candidate: Candidate) -> bool:
+        """Whether the table has more rows or columns than a candidate takes."""
+        if candidate.most_rows is not None and self.problem.n_rows > candidate.most_rows:
+            return True
+        width = prepared_width(self.problem.columns, candidate.preparation)
+        return candidate.most_columns is not None and width > candidate.most_columns
 
     def _probe(self) -> None:
         """A small search, on the first split, for each of the best that grow, while a part of the time lasts."""

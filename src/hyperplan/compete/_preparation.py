@@ -33,6 +33,18 @@ SPARSE_FROM = 300  # columns of zeros and ones
 WORD = re.compile(r"\w\w+")
 
 
+def prepared_width(columns, mode: str) -> int:
+    """About how many columns the prepared table will have."""
+    width = 0
+    for column in columns:
+        is_one_hot = column.kind == "category" and (
+            mode == "linear" or (mode == "trees" and column.distinct <= FEW_LEVELS)
+        )
+        many = {"date": len(DATE_PARTS), "text": MOST_WORDS}.get(column.kind, 1)
+        width += (min(column.distinct, MOST_LEVELS) if is_one_hot else many) if column.kind in USED else 0
+    return width
+
+
 class TablePreparation(TransformerMixin, BaseEstimator):
     """Turn the columns of a table into numbers, by their kinds.
 

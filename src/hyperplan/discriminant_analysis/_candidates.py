@@ -11,6 +11,7 @@ CANDIDATES = (
         "linear",
         (0.02, 0.1),
         {"solver": "lsqr", "shrinkage": "auto"},
+        most_columns=1_000,  # covariances are matrices of all columns with all
     ),
     Candidate(
         "discriminant_analysis.QuadraticDiscriminantAnalysis",
@@ -20,5 +21,6 @@ CANDIDATES = (
         "linear",
         (0.02, 0.2),
         {"solver": "eigen", "shrinkage": "auto"},  # classes with fewer rows than columns have a covariance too
+        most_columns=500,
     ),
 )
