@@ -60,7 +60,7 @@ def build_graph(X, n_jobs=None) -> Descent:
     spans[:, 0, 1] = n_leaves
 
     def plant(t):
-        k.plant(rows32, kernel_state(seeds[t]), order[t], spans[t], pairs[t], cuts[t], np.empty(n))
+        k.plant(rows32, k.LEAF, kernel_state(seeds[t]), order[t], spans[t], pairs[t], cuts[t], np.empty(n))
 
     thread_map(plant, range(TREES), n_jobs)
     graph, rounds = _descend(rows32, order, n_leaves, n_jobs)

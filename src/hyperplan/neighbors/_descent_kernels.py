@@ -33,9 +33,10 @@ def project(x, a, b):
 
 
 @kernel
-def plant(X, state, order, spans, pairs, cuts, keys):  # OUT: state, order, spans, pairs, cuts, keys
+def plant(X, leaf, state, order, spans, pairs, cuts, keys):  # OUT: state, order, spans, pairs, cuts, keys
     """Cut the rows at the median of their projection on the line through two of them, again and again."""
     # X: (n, d) float32, C order; order: (n,) int32; spans: (n_nodes, 2) leaves of nodes; pairs: (n_nodes, 2) int32
+    # leaf: rows of a leaf
     n, stack, top = order.shape[0], np.zeros(DEPTH, np.int64), 1
     while top > 0:
         top -= 1
@@ -44,13 +45,13 @@ def plant(X, state, order, spans, pairs, cuts, keys):  # OUT: state, order, span
         if stop - first == 1:
             pairs[node, 0] = -1
             continue
-        begin, end, middle = first * LEAF, min(stop * LEAF, n), (first + stop + 1) // 2
+        begin, end, middle = first * leaf, min(stop * leaf, n), (first + stop + 1) // 2
         a = order[begin + next_below(state, end - begin)]
         b = order[begin + next_below(state, end - begin)]
         for i in range(begin, end):
             keys[i] = project(X[order[i]], X[a], X[b])
-        select(keys, order, begin, end, middle * LEAF)
-        pairs[node, 0], pairs[node, 1], cuts[node] = a, b, keys[middle * LEAF]
+        select(keys, order, begin, end, middle * leaf)
+        pairs[node, 0], pairs[node, 1], cuts[node] = a, b, keys[middle * leaf]
         left, right = 2 * node + 1, 2 * node + 2
         spans[left, 0], spans[left, 1], spans[right, 0], spans[right, 1] = first, middle, middle, stop
         stack[top], stack[top + 1] = left, right
