@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hyperplan.kernels import RBF
 from hyperplan.metrics import accuracy_score, balanced_error_rate
 from hyperplan.model_selection import KFold
 from hyperplan.svm import SVC
@@ -52,18 +53,23 @@ def scaled(Y, how) -> np.ndarray:
     raise ValueError(f"how must be one of {SCALINGS}, got {how!r}")
 
 
-def answers(Y, y, held_out, *, C=1.0, gamma=None) -> np.ndarray:
-    """What a Gaussian support vector machine, trained on the other rows, says about those held out.
+def gaussian(Y, gamma=None) -> np.ndarray:
+    """Gaussian kernel values of all pairs of rows, which serve every fold.
 
     `gamma` None is one over the number of coordinates, libsvm's default of the time.
     """
+    return RBF(1.0 / Y.shape[1] if gamma is None else gamma).gram(Y)
+
+
+def answers(K, y, held_out, *, C=1.0) -> np.ndarray:
+    """What a support vector machine, trained on the other rows, says about those held out."""
     train = np.ones(len(y), dtype=bool)
     train[held_out] = False
-    gamma = 1.0 / Y.shape[1] if gamma is None else gamma
-    return SVC(C=C, gamma=gamma).fit(Y[train], y[train]).predict(Y[held_out])
+    machine = SVC(C=C, kernel="precomputed").fit(K[np.ix_(train, train)], y[train])
+    return machine.predict(K[held_out][:, train])
 
 
-def cross_validated(coordinates, y, dims, *, n_folds, seeds, scaling="variance", **machine) -> Errors:
+def cross_validated(coordinates, y, dims, *, n_folds, seeds, scaling="variance", C=1.0, gamma=None) -> Errors:
     """Errors by dimension.
 
     Parameters
@@ -81,16 +87,19 @@ def cross_validated(coordinates, y, dims, *, n_folds, seeds, scaling="variance",
         Times the rows are shuffled into parts.
     scaling : {"none", "global", "range", "variance"}
         What is done to coordinates, without labels.
-    machine : dict
-        `C` and `gamma` of the support vector machine.
+    C, gamma : float
+        Of the support vector machine; gamma None is one over the number of coordinates.
     """
     y, n = np.asarray(y), len(y)
     said = np.empty((seeds, len(dims), n), dtype=y.dtype)
+    last, grams = None, []
     for seed in range(seeds):
         for held_out in folds(n, n_folds, seed):
-            Y = scaled(coordinates(hide(y, held_out)), scaling)
-            for j, d in enumerate(dims):
-                said[seed, j, held_out] = answers(Y[:, :d], y, held_out, **machine)
+            Y = coordinates(hide(y, held_out))
+            if Y is not last:  # methods without labels give the same each time
+                last, grams = Y, [gaussian(scaled(Y, scaling)[:, :d], gamma) for d in dims]
+            for j, K in enumerate(grams):
+                said[seed, j, held_out] = answers(K, y, held_out, C=C)
     error = np.array([[1.0 - accuracy_score(y, one) for one in row] for row in said])
     ber = np.array([[balanced_error_rate(y, one) for one in row] for row in said])
     return Errors(error, ber, (said != y).mean(axis=0))
@@ -99,19 +108,18 @@ def cross_validated(coordinates, y, dims, *, n_folds, seeds, scaling="variance",
 def chosen_inside(Y, y, *, n_folds, seed, grid, inner=5):
     """Error when ``(C, gamma)`` of each fold is chosen by cross-validation of the other rows alone; the choices too."""
     said, choices = np.empty_like(y), []
+    grams = {gamma: gaussian(Y, gamma) for _, gamma in grid}
     for held_out in folds(len(y), n_folds, seed):
         rest = np.setdiff1d(np.arange(len(y)), held_out)
-        best = min(grid, key=lambda setting: _inner_error(Y[rest], y[rest], setting, inner, seed))
-        said[held_out] = answers(Y, y, held_out, C=best[0], gamma=best[1])
+        parts = {gamma: K[np.ix_(rest, rest)] for gamma, K in grams.items()}
+        best = min(grid, key=lambda setting: _inner_errors(parts[setting[1]], y[rest], setting[0], inner, seed))
+        said[held_out] = answers(grams[best[1]], y, held_out, C=best[0])
         choices.append(best)
     return float((said != y).mean()), float(balanced_error_rate(y, said)), choices
 
 
-def _inner_error(Y, y, setting, n_folds, seed):
-    wrong = [
-        (answers(Y, y, part, C=setting[0], gamma=setting[1]) != y[part]).sum() for part in folds(len(y), n_folds, seed)
-    ]
-    return int(np.sum(wrong))
+def _inner_errors(K, y, C, n_folds, seed) -> int:
+    return sum(int((answers(K, y, part, C=C) != y[part]).sum()) for part in folds(len(y), n_folds, seed))
 
 
 def paired_difference(wrong, other) -> tuple[float, float]:
