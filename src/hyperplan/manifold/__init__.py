@@ -5,6 +5,14 @@ from typing import TYPE_CHECKING
 from hyperplan._core.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from hyperplan.manifold._lle import LocallyLinearEmbedding, locally_linear_embedding
+    from hyperplan.manifold._mds import MDS
+    from hyperplan.manifold._mds_classical import ClassicalMDS
+    from hyperplan.manifold._mds_smacof import smacof
+    from hyperplan.manifold._procrustes import Alignment, procrustes
+    from hyperplan.manifold._quality import continuity, intrinsic_dimension, trustworthiness
+    from hyperplan.manifold._spectral_embedding import SpectralEmbedding, spectral_embedding
     from hyperplan.manifold._umap import UMAP
+    from hyperplan.metrics._embedding import residual_variance, stress
 
 __getattr__, __dir__, __all__ = lazy_names(__name__)
