@@ -415,8 +415,9 @@ class UMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def transform(self, X):
         """Place rows into the embedding, which does not move.
 
-        A row that is equal to one of the fit gets its place.  Others begin at the mean of their neighbours, each for
-        itself: the answer for a row does not depend on the rows that come with it.
+        A row that is equal to one of the fit gets its place, and one that is nearer to it than the next row of the
+        fit comes near that place.  Others begin at the mean of their neighbours, each for itself: the answer for a row
+        does not depend on the rows that come with it.
 
         Parameters
         ----------
@@ -435,7 +436,7 @@ class UMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         count, n = self.n_neighbors_, self._raw_data.shape[0]
         options = self.metric_kwds or {}
         found = graphs.search_new(self._raw_data, X, min(count, n), self.metric, options, self.n_jobs)
-        equal = found.rows[:, 0], found.distances[:, 0] == 0.0
+        nearest, gaps = found.rows[:, 0], found.distances[:, 0]
         found = graphs.cut_far(found, self.metric, self.disconnection_distance)
         found = found._replace(distances=np.where(np.isnan(self.embedding_[found.rows, 0]), np.inf, found.distances))
         connectivity = max(0.0, self.local_connectivity - 1.0)
@@ -448,8 +449,10 @@ class UMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         base = np.where(np.isnan(self.embedding_), np.float32(0.0), self.embedding_)
         places = place_new(A, base, n_epochs, rate, self._forces(), seed, self.n_jobs)
         places[np.diff(A.indptr) == 0] = np.nan
-        places[equal[1]] = self.embedding_[equal[0][equal[1]]]
-        return places
+        with np.errstate(divide="ignore", invalid="ignore"):
+            share = np.where(gaps > 0.0, np.minimum(gaps / self.rhos_[nearest], 1.0), 0.0).astype(np.float32)[:, None]
+        close = self.embedding_[nearest]
+        return np.where(share == 0.0, close, np.where(share < 1.0, share * places + (1.0 - share) * close, places))
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
