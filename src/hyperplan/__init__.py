@@ -20,6 +20,7 @@ _FAMILIES = (
     "discriminant_analysis",
     "ensemble",
     "evaluation",
+    "explore",
     "kernel_approximation",
     "kernel_ridge",
     "kernels",

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hyperplan._texts import LANGUAGES, area_texts
 from hyperplan.compete import Column, Settings, SettingsError, check_names, read_settings, write_settings
 from hyperplan.compete._settings import EXAMPLES, KINDS, RULES, settings_text, toml_key, toml_string
+from hyperplan.explore import ExploreSettings
 
 FULL = Settings(
     table="données\\é.csv",
@@ -34,11 +35,13 @@ FULL = Settings(
 
 
 @pytest.mark.parametrize(
-    "settings", [Settings(), FULL, Settings(target="y", positive=True)], ids=["none", "all", "some"]
+    "settings",
+    [Settings(), FULL, Settings(target="y", positive=True), ExploreSettings(colour="species", drop=("x",))],
+    ids=["none", "all", "some", "explore"],
 )
 def test_round_trip(tmp_path, settings):
     write_settings(settings, tmp_path / "new folder" / "settings.toml")
-    assert read_settings(tmp_path / "new folder" / "settings.toml") == settings
+    assert read_settings(tmp_path / "new folder" / "settings.toml", type(settings)) == settings
 
 
 @hypothesis.given(st.text(), st.text(min_size=1))
@@ -49,11 +52,13 @@ def test_any_text_survives(value, key):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_line_is_explained_in_each_language(language):
-    lines = settings_text(Settings(lang=language)).splitlines()
-    words = area_texts("settings", language)["comments"]
-    for item in dataclasses.fields(Settings):
-        assert any(words[item.name] in line for line in lines), item.name
-    assert set(RULES) == {item.name for item in dataclasses.fields(Settings)}
+    words, named = area_texts("settings", language)["comments"], set()
+    for kind in (Settings, ExploreSettings):
+        lines = settings_text(kind(lang=language)).splitlines()
+        named |= {item.name for item in dataclasses.fields(kind)}
+        for item in dataclasses.fields(kind):
+            assert any(words[item.name] in line for line in lines), item.name
+    assert set(RULES) == named
 
 
 def test_values_that_are_not_set_are_shown_as_valid_examples():

@@ -18,6 +18,7 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
 
     _add_compete(commands)
+    _add_explore(commands)
     _add_predict(commands)
     _add_verify(commands)
     _add_reproduce(commands)
@@ -55,6 +56,22 @@ def _add_compete(commands) -> None:
     add("--drop", action="append", metavar="COL", help="a column to leave out; may be repeated")
     add("--drop-leaks", action="store_true", default=None, help="leave out columns that give the target away")
     add("--example", action="store_true", help="compete on the Palmer penguins, which come with the package")
+
+
+def _add_explore(commands) -> None:
+    explore = commands.add_parser("explore", help="look at a table without a question: maps, groups, outliers")
+    explore.add_argument(
+        "table", nargs="?", metavar="TABLE", help="CSV, Parquet, Excel, SQLite... or a settings file .toml"
+    )
+    add = explore.add_argument
+    add("--time", type=float, metavar="SECONDS", help="budget (60)")
+    add("--out", metavar="DIR", help="folder of the results (hyperplan-explore)")
+    add("--lang", choices=("en", "fr"), help="language (en)")
+    add("--seed", type=int, help="same seed, same samples and starts (0)")
+    add("--n-jobs", type=int, metavar="N", help="threads (all cores)")
+    add("--drop", action="append", metavar="COL", help="a column that distances do not see; may be repeated")
+    add("--colour", metavar="COL", help="column that colours the maps (guessed); it may be one that is left out")
+    add("--example", action="store_true", help="explore the Palmer penguins, which come with the package")
 
 
 def _add_predict(commands) -> None:

@@ -37,17 +37,18 @@ def _settings(table, example, options):
     from hyperplan.datasets import table_path
 
     if example:
-        return Settings(table=str(table_path("penguins"))).changed(**{**EXAMPLE, **_given(options)})
+        return Settings(table=str(table_path("penguins"))).changed(**{**EXAMPLE, **given(options)})
     if table is None:
         raise CompetitionError("no_table")
     if str(table).endswith(".toml"):
-        return read_settings(table).changed(**_given(options))
-    return Settings(table=str(table)).changed(**_given(options))
+        return read_settings(table).changed(**given(options))
+    return Settings(table=str(table)).changed(**given(options))
 
 
-def _given(options):
-    given = {name: value for name, value in options.items() if value is not None}
-    return {**given, "drop": tuple(given["drop"])} if "drop" in given else given
+def given(options) -> dict:
+    """The options that somebody gave."""
+    told = {name: value for name, value in options.items() if value is not None}
+    return {**told, "drop": tuple(told["drop"])} if "drop" in told else told
 
 
 def _compete(console, settings, began: float) -> int:
@@ -77,14 +78,14 @@ def _compete(console, settings, began: float) -> int:
         result = compete(frame, test=test, settings=settings, report=progress, title=title, spent=spent)
         with CtrlC():  # nobody wants half of what is there already
             progress(phase="writing")
-            folder = result.save(settings.out, _whole_path(settings.table))
+            folder = result.save(settings.out, whole_path(settings.table))
     if result.contest.was_interrupted:
         console.print(text("compete.progress.interrupted", language), style="yellow")
     _show(console, result, language, folder, time.monotonic() - began)
     return 0
 
 
-def _whole_path(table: str) -> str:
+def whole_path(table: str) -> str:
     """Where a table is, from any folder."""
     from hyperplan.compete._tables import is_query
 
@@ -177,7 +178,7 @@ class Progress:
         from rich.progress import BarColumn, TextColumn
 
         columns = (TextColumn("{task.fields[phase]}"), BarColumn(bar_width=24), TextColumn("{task.description}"))
-        self._bar = _clock_bar(*columns, console=self._console, tick=self._tick)
+        self._bar = clock_bar(*columns, console=self._console, tick=self._tick)
         self._bar.start()
         self._task = self._bar.add_task("", total=self._settings.time, phase="")
         return self
@@ -212,7 +213,7 @@ class Progress:
         self._bar.update(self._task, phase=text(f"compete.progress.{phase}", language))
 
 
-def _clock_bar(*columns, console, tick):
+def clock_bar(*columns, console, tick):
     """A bar that asks `tick` to set it before each drawing."""
     from rich.progress import Progress
 
@@ -230,12 +231,6 @@ def guesses(question, language) -> list[str]:
     from hyperplan._texts import area_texts, text
 
     words, problem = area_texts("compete", language), question.problem
-    by_kind: dict[str, list[str]] = {}
-    dropped = question.settings.drop
-    for column in question.columns:
-        if column.name in dropped:
-            continue
-        by_kind.setdefault(column.kind, []).append(column.name)
     lines = [text("compete.guesses.title", language, file="settings.toml")]
     name, task = question.settings.target, words["tasks"][problem.task]
     lines.append("  " + text("compete.guesses.target", language, name=name, task=task))
@@ -245,6 +240,17 @@ def guesses(question, language) -> list[str]:
     repeats = max(1, len(problem.splits) // problem.n_folds)
     kind = words["split_kinds"][question.kind]
     lines.append("  " + text("compete.guesses.folds", language, folds=problem.n_folds, repeats=repeats, kind=kind))
+    return lines + kinds_of_columns(question.columns, question.settings.drop, language)
+
+
+def kinds_of_columns(columns, dropped, language) -> list[str]:
+    """Which columns are of which kind, a line for each, and which are left out."""
+    from hyperplan._texts import area_texts, text
+
+    words, by_kind, lines = area_texts("compete", language), {}, []
+    for column in columns:
+        if column.name not in dropped:
+            by_kind.setdefault(column.kind, []).append(column.name)
     for kind, names in by_kind.items():
         shown = ", ".join(names[:8]) + (f", ... ({len(names)})" if len(names) > 8 else "")
         lines.append("  " + text("compete.guesses.kind", language, kind=words["kinds"][kind], names=shown))

@@ -25,6 +25,7 @@ from hyperplan._core import jit
 from hyperplan._core.parallel import cpu_count
 from hyperplan.cli._cache import STAMP_NAME, measure
 from hyperplan.cli._warmup_compete import candidate_names, warm_candidate
+from hyperplan.cli._warmup_explore import method_names, warm_method
 
 FAMILIES = (
     *("linear_model", "svm", "preprocessing", "optimize", "tree", "ensemble"),
@@ -59,14 +60,16 @@ FEW_TREES = {"n_estimators": 2, "max_iter": 3, "max_depth": 4}
 LARGE_SECONDS = 4.0  # an estimator's large fits with options stop then; those of the plain estimator are all done
 MANY_STEPS = ("HuberRegressor", "QuantileRegressor", "KernelPerceptron")  # whole large fits of these would take minutes
 
+COMMANDS = {"compete": (candidate_names, warm_candidate), "explore": (method_names, warm_method)}
 ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
 REJECTED = (ValueError, TypeError, AttributeError, ArithmeticError, MemoryError)  # a combination an estimator refuses
 
 
 def run(family: str | None, quiet: bool = False) -> int:
-    """Warm the whole package, one family, or what ``hyperplan compete`` fits."""
-    if family not in (None, "compete", *FAMILIES):
-        print(f"hyperplan: no family {family!r}; choose one of {', '.join(FAMILIES)}, compete", file=sys.stderr)
+    """Warm the whole package, one family, or what ``hyperplan compete`` or ``hyperplan explore`` fit."""
+    if family not in (None, *COMMANDS, *FAMILIES):
+        known = ", ".join((*FAMILIES, *COMMANDS))
+        print(f"hyperplan: no family {family!r}; choose one of {known}", file=sys.stderr)
         return 2
     started, key = time.perf_counter(), family or "all"
     home = jit.writable_cache_home()
@@ -75,7 +78,8 @@ def run(family: str | None, quiet: bool = False) -> int:
         if not quiet:
             print(f"kernels are warm ({measure(home).current.entries} compiled, nothing to do)")
         return 0
-    names, warm = (candidate_names(), warm_candidate) if family == "compete" else (selected(family), warm_one)
+    listed, warm = COMMANDS.get(family, (None, warm_one))
+    names = selected(family) if listed is None else listed()
     with progress(len(names)) as advance:
         failed = {name: error for name, error in _fit_everywhere(names, advance, warm) if error}
     for name, error in failed.items():

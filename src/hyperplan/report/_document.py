@@ -213,10 +213,15 @@ def check_document(document: dict) -> None:
     ...
     ValueError: report document: hyperplan is missing; it must be a text
     """
-    for where, problem in _problems(document, DOCUMENT, ""):
-        raise ValueError(f"report document: {where or 'the whole'} {problem}")
+    check_form(document, DOCUMENT, CHOICES)
     for where, problem in (*_unequal_lengths(document), *_contradictions(document)):
         raise ValueError(f"report document: {where} {problem}")
+
+
+def check_form(document: dict, form: dict, choices: dict) -> None:
+    """Raise a `ValueError` that names the first key that is missing, of the wrong kind or none of the choices."""
+    for where, problem in _problems(document, form, "", choices):
+        raise ValueError(f"report document: {where or 'the whole'} {problem}")
 
 
 def completed(value, form=None):
@@ -248,20 +253,20 @@ KINDS = {
 }
 
 
-def _problems(value, form, where: str) -> Iterator[tuple[str, str]]:
+def _problems(value, form, where: str, choices: dict) -> Iterator[tuple[str, str]]:
     """What in a value differs from its format, as ``(where, problem)``."""
     if isinstance(form, str):
         fits, name = KINDS[form]
         if not fits(value):
             yield where, f"must be {name}, got {_shown(value)}"
-        elif _general(where) in CHOICES and value not in CHOICES[_general(where)]:
-            yield where, f"must be one of {', '.join(CHOICES[_general(where)])}, got {_shown(value)}"
+        elif _general(where) in choices and value not in choices[_general(where)]:
+            yield where, f"must be one of {', '.join(choices[_general(where)])}, got {_shown(value)}"
     elif isinstance(form, list):
         if not isinstance(value, list | tuple):
             yield where, f"must be a list, got {_shown(value)}"
             return
         for index, item in enumerate(value):
-            yield from _problems(item, form[0], f"{where}[{index}]")
+            yield from _problems(item, form[0], f"{where}[{index}]", choices)
     elif not isinstance(value, dict):
         yield where, f"must be an object, got {_shown(value)}"
     else:
@@ -269,7 +274,7 @@ def _problems(value, form, where: str) -> Iterator[tuple[str, str]]:
             name = key.removesuffix("?")
             inside = f"{where}.{name}" if where else name
             if value.get(name) is not None:
-                yield from _problems(value[name], inner, inside)
+                yield from _problems(value[name], inner, inside, choices)
             elif not key.endswith("?"):
                 what = (
                     KINDS[inner][1] if isinstance(inner, str) else "a list" if isinstance(inner, list) else "an object"

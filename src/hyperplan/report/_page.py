@@ -35,7 +35,12 @@ def write_report(document: dict, path, language: str = "en") -> Path:
     pathlib.Path
         The file.
     """
-    page, path = render_report(document, language), Path(path)
+    return write_page(render_report(document, language), path)
+
+
+def write_page(page: str, path) -> Path:
+    """Write a page beside its place and move it there."""
+    path = Path(path)
     descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
@@ -65,11 +70,12 @@ def render_report(document: dict, language: str = "en") -> str:
     wording = Wording(language)
     document = readable(document, wording)
     views = _views(document, wording) | {"sentences": sentences(document, wording)}
-    return (
-        _environment()
-        .get_template("report.html")
-        .render(document=document, t=wording.say, word=wording.word, sections=_sections(views, wording), **views)
-    )
+    return render(TEMPLATES, "report.html", wording, document=document, sections=_sections(views, wording), **views)
+
+
+def render(folder: Path, template: str, wording: Wording, **values) -> str:
+    """A page from a template of a folder, which may use the parts of the report's templates."""
+    return _environment(folder).get_template(template).render(t=wording.say, word=wording.word, **values)
 
 
 def _views(document: dict, wording: Wording) -> dict:
@@ -114,13 +120,13 @@ def _sections(views: dict, wording: Wording) -> list[tuple[str, str]]:
 
 
 @functools.cache
-def _environment():
+def _environment(folder: Path):
     try:
         import jinja2
     except ImportError as error:
         raise ImportError("reports need jinja2: pip install 'hyperplan[report]'") from error
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
+        loader=jinja2.FileSystemLoader([folder, TEMPLATES]),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -12,7 +12,7 @@ TOP = 4  # frequent values on a card
 def data_view(document: dict, wording: Wording) -> dict:
     """Counts of rows and columns, the target, the columns."""
     data = document["data"]
-    cards = [_card(column, wording, data["rows"]) for column in data["columns"]]
+    cards = [column_card(column, wording, data["rows"]) for column in data["columns"]]
     facts = [wording.count("rows", data["rows"]), wording.count("columns", len(cards))]
     facts += [wording.count(f"data.{name}", data[name]) for name in ("unlabelled", "test_rows") if data[name]]
     return {
@@ -44,7 +44,7 @@ def _bar(name, count: float, total: float, most: float, wording: Wording) -> dic
     }
 
 
-def _card(column: dict, wording: Wording, rows: float) -> dict:
+def column_card(column: dict, wording: Wording, rows: float) -> dict:
     facts = [wording.say("data.unused")] if column["used"] is False else []
     if column["distinct"] is not None:
         facts.append(wording.count("data.distinct", int(column["distinct"])))

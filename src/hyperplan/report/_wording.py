@@ -44,19 +44,20 @@ def capital(name: str) -> str:
 
 
 class Wording:
-    """Sentences and numbers of one language."""
+    """Sentences and numbers of one language; those of another area of texts go before the report's own."""
 
-    def __init__(self, language: str = "en"):
+    def __init__(self, language: str = "en", area: str = "report"):
         if language not in LANGUAGES:
             raise ValueError(f"language must be one of {', '.join(LANGUAGES)}, got {language!r}")
         self.language = language
+        self.areas = tuple(dict.fromkeys((area, "report")))
         self.french = language == "fr"
 
     # Sentences
 
     def say(self, key: str, **values) -> str:
-        """The sentence ``key`` of the report's texts, filled with values; numbers follow the language."""
-        return self.fill(self._find("report", key), **values)
+        """The sentence ``key`` of the texts, filled with values; numbers follow the language."""
+        return self.fill(self._find(key), **values)
 
     def fill(self, pattern: str, **values) -> str:
         """A pattern of this language, filled with values."""
@@ -69,7 +70,8 @@ class Wording:
 
     def word(self, table: str, value: str) -> str:
         """The word for one of a fixed set of values, or the value itself if nobody translated it."""
-        found = area_texts("report", self.language)["word"].get(table, {}).get(value, value)
+        tables = (area_texts(area, self.language).get("word", {}).get(table, {}) for area in self.areas)
+        found = next((words[value] for words in tables if value in words), value)
         return typeset(found, self.language)
 
     def known(self, table: str, value: str) -> str:
@@ -91,11 +93,15 @@ class Wording:
         """A name in quotation marks."""
         return self.say("quote", name=name)
 
-    def _find(self, area: str, key: str) -> str:
-        found = area_texts(area, self.language)
-        for step in key.split("."):
-            found = found[step]
-        return found
+    def _find(self, key: str) -> str:
+        """The text of a key in the first area that has it."""
+        for area in self.areas:
+            found = area_texts(area, self.language)
+            for step in key.split("."):
+                found = found.get(step) if isinstance(found, dict) else None
+            if isinstance(found, str):
+                return found
+        raise KeyError(key)
 
     def _value(self, value):
         if isinstance(value, bool) or not isinstance(value, int | float):

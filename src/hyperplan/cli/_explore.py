@@ -1,0 +1,176 @@
+"""``hyperplan explore``: a table without a question in; maps, groups, outliers and a report out."""
+
+import sys
+import time
+from pathlib import Path
+
+from hyperplan.cli import require_extra
+
+
+def run(table, example, **options) -> int:
+    """Read, explore, show, write; errors are sentences, not stack traces."""
+    began = time.monotonic()
+    require_extra("pandas", "report")
+    require_extra("jinja2", "report")
+    rich = require_extra("rich.console", "cli")
+    from hyperplan._texts import text
+    from hyperplan.compete._errors import SpokenError
+
+    console, language = rich.Console(), options.get("lang") or "en"
+    try:
+        settings = _settings(table, example, options)
+        language = settings.lang
+        return _explore(console, settings, began)
+    except SpokenError as error:
+        print(f"hyperplan: {error.message(language)}", file=sys.stderr)
+    except MemoryError:
+        print(f"hyperplan: {text('explore.errors.memory', language)}", file=sys.stderr)
+    return 2
+
+
+def _settings(table, example, options):
+    """What the command line says, on top of what a settings file says."""
+    from hyperplan.cli._compete import given
+    from hyperplan.compete import read_settings
+    from hyperplan.datasets import table_path
+    from hyperplan.explore import ExploreError, ExploreSettings
+
+    if example:
+        return ExploreSettings(table=str(table_path("penguins"))).changed(**given(options))
+    if table is None:
+        raise ExploreError("no_table")
+    if str(table).endswith(".toml"):
+        return read_settings(table, ExploreSettings).changed(**given(options))
+    return ExploreSettings(table=str(table)).changed(**given(options))
+
+
+def _explore(console, settings, began: float) -> int:
+    from hyperplan._texts import text
+    from hyperplan.cli import _warmup
+    from hyperplan.cli._compete import whole_path
+    from hyperplan.compete import read_table, table_notes
+    from hyperplan.compete._interrupt import CtrlC
+    from hyperplan.compete._output import check_folder
+    from hyperplan.compete._tables import is_query
+    from hyperplan.explore import ExploreError, explore
+    from hyperplan.explore._explore import read_columns
+
+    check_folder(settings.out)
+    if settings.table is None:
+        raise ExploreError("no_table")
+    frame = read_table(settings.table)
+    for note in table_notes(frame, settings.lang):
+        console.print(note, style="dim", highlight=False, markup=False)
+    read_columns(frame, settings)  # complains before anything is compiled
+    before = time.monotonic()
+    _warmup.run("explore", quiet=True)  # what cannot be compiled fails again in the exploration, and is reported there
+    began += time.monotonic() - before
+    title = "SQL" if is_query(settings.table) else Path(settings.table).name
+    with Progress(console, settings, began) as progress:
+        spent = time.monotonic() - began
+        result = explore(frame, settings=settings, report=progress, title=title, spent=spent)
+        with CtrlC():  # nobody wants half of what is there already
+            progress(phase="writing")
+            folder = result.save(settings.out, whole_path(settings.table))
+    if result.document["protocol"]["was_interrupted"]:
+        console.print(text("explore.progress.interrupted", settings.lang), style="yellow")
+    _show(console, result, settings, folder, time.monotonic() - began)
+    return 0
+
+
+def _show(console, result, settings, folder, seconds) -> None:
+    from hyperplan._texts import text
+
+    language = settings.lang
+    console.print(clusterings(result.document, language))
+    console.print(text("explore.table.legend", language), style="dim")
+    console.print()
+    for sentence in result.answer(language):
+        console.print(f"• {sentence}", highlight=False, markup=False)
+    console.print()
+    for name in ("clusters", "coordinates"):
+        line = text(f"explore.done.{name}", language, path=folder / f"{name}.csv")
+        console.print(line, soft_wrap=True, markup=False, highlight=False)
+    used = text("explore.done.used", language, seconds=f"{seconds:.0f}", budget=f"{settings.time:.0f}")
+    console.print(used, style="dim")
+    report = text("explore.done.report", language, path=folder / "report.html")
+    console.print(report, style="bold", soft_wrap=True, markup=False)
+
+
+def clusterings(document, language):
+    """The best clustering of each method, as a table for the terminal."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    from hyperplan._texts import area_texts
+    from hyperplan.report._wording import UNKNOWN, Wording
+
+    words, wording = area_texts("explore", language)["table"], Wording(language, "explore")
+    table = Table(title=words["title"], title_justify="left", title_style="bold", box=SIMPLE_HEAD)
+    table.add_column(words["method"])
+    for name in ("groups", "silhouette", "null", "stability"):
+        table.add_column(words[name], justify="right", no_wrap=True)
+    table.add_column(words["verdict"])
+    for row in sorted((row for row in document["clusterings"] if row["is_best"]), key=lambda row: not row["is_chosen"]):
+        has_groups = row["groups"] >= 2
+        cells = [wording.number(row["groups"]), wording.number(row["silhouette"], 2)] if has_groups else [UNKNOWN] * 2
+        cells += [wording.number(row.get("null_mean"), 2), wording.number(row.get("stability"), 2)]
+        why = wording.word("reason", row["reason"]) if row["verdict"] == "failed" else ""
+        verdict = why or wording.word("verdict", row["verdict"])
+        style = "bold green" if row["is_chosen"] else ""
+        table.add_row(wording.word("method", row["name"]), *cells, verdict, style=style)
+    return table
+
+
+class Progress:
+    """A live bar with what is being done and the time left; call it with the events of an exploration."""
+
+    def __init__(self, console, settings, began):
+        from hyperplan.report._wording import Wording
+
+        self._console, self._settings, self._began = console, settings, began
+        self._words, self._wording = [], Wording(settings.lang, "explore")
+
+    def __enter__(self):
+        from rich.progress import BarColumn, TextColumn
+
+        from hyperplan.cli._compete import clock_bar
+
+        columns = (TextColumn("{task.fields[phase]}"), BarColumn(bar_width=24), TextColumn("{task.description}"))
+        self._bar = clock_bar(*columns, console=self._console, tick=self._tick)
+        self._bar.start()
+        self._task = self._bar.add_task("", total=self._settings.time, phase="")
+        return self
+
+    def _tick(self, task) -> None:
+        """The clock runs on while nothing happens."""
+        elapsed = time.monotonic() - self._began
+        left = self._wording.say("progress.eta", seconds=max(0, round(self._settings.time - elapsed)))
+        task.completed = min(elapsed, self._settings.time)
+        task.description = ", ".join([*self._words, left])
+
+    def __exit__(self, *_):
+        self._bar.stop()
+
+    def __call__(self, phase, **event):
+        """Show an event; what was guessed is printed once."""
+        if phase == "guessed":
+            for line in guesses(event["columns"], event["used"], event["rows"], self._settings):
+                self._bar.console.print(line, highlight=False, markup=False)
+            return
+        self._words = [self._wording.word(key, event[key]) for key in ("method", "map") if key in event]
+        self._bar.update(self._task, phase=self._wording.say(f"progress.{phase}"))
+
+
+def guesses(columns, used, rows: int, settings) -> list[str]:
+    """What was guessed, in a few lines."""
+    from hyperplan._texts import text
+    from hyperplan.cli._compete import kinds_of_columns
+
+    language = settings.lang
+    lines = [text("explore.guesses.title", language, file="settings.toml")]
+    lines.append("  " + text("explore.guesses.rows", language, rows=rows, columns=len(used)))
+    lines += kinds_of_columns(columns, settings.drop, language)
+    if settings.colour:
+        lines.append("  " + text("explore.guesses.colour", language, name=settings.colour))
+    return lines

@@ -1,0 +1,127 @@
+"""What makes groups different: for each column how much of it the groups explain, and for each group what is its own.
+
+There are no p-values here: groups that were made to differ do differ, and a test of that would only restate it.
+"""
+
+import numpy as np
+
+from hyperplan.compete._audit_sample import as_floats, draw_rows
+from hyperplan.compete._columns_values import typed_values
+from hyperplan.metrics import adjusted_rand_score
+
+LOOKED_AT = 20_000  # rows
+DESCRIBED = ("number", "category", "date")
+MOST_LEVELS = 50  # of a category; the rest is one level
+FACTS = 4  # about each group
+NOTICEABLE = 0.4  # standard deviations between a group and the other rows that are worth a word
+
+
+def describe(frame, columns, labels, seed: int) -> tuple[list[dict], list[dict]]:
+    """How much of each column the groups explain (the most first), and the facts about each group.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The table.
+    columns : sequence of Column
+        Its columns.
+    labels : ndarray of shape (n_rows,)
+        Groups 1, 2, ...; 0 for none.
+    seed : int
+        Of the sample of rows that is looked at.
+    """
+    rows = draw_rows(len(frame), LOOKED_AT, seed)
+    part, groups = frame.iloc[rows], labels[rows]
+    shares, facts = [], {code: [] for code in range(1, int(labels.max(initial=0)) + 1)}
+    for column in columns:
+        if column.kind not in DESCRIBED:
+            continue
+        values = typed_values(part[column.name], column)
+        look = _look_at_levels if column.kind == "category" else _look_at_numbers
+        share, found = look(column, values, groups, facts.keys())
+        shares.append({"name": column.name, "kind": column.kind, "share": share})
+        for code, fact in found:
+            facts[code].append(fact)
+    shares.sort(key=lambda item: -item["share"])
+    described = [
+        {
+            "group": code,
+            "rows": int((labels == code).sum()),
+            "facts": sorted(found, key=lambda fact: -abs(fact["effect"]))[:FACTS],
+        }
+        for code, found in facts.items()
+    ]
+    return shares, described
+
+
+def _look_at_numbers(column, values, groups, codes):
+    """Share of the variance between groups; for each group its median and that of the other rows."""
+    numbers = as_floats(values)
+    known = np.isfinite(numbers) & (groups > 0)
+    x, g = numbers[known], groups[known]
+    spread = float(x.std()) if x.size else 0.0
+    if spread == 0.0:
+        return 0.0, []
+    counts = np.bincount(g)
+    means = np.bincount(g, x) / np.maximum(counts, 1)
+    share = float((counts * (means - x.mean()) ** 2).sum() / (x.size * spread**2))
+    found = []
+    for code in codes:
+        inside, outside = x[g == code], x[g != code]
+        if not inside.size or not outside.size:
+            continue
+        effect = float((inside.mean() - outside.mean()) / spread)
+        if abs(effect) >= NOTICEABLE:
+            inner, outer = (float(np.median(part)) for part in (inside, outside))
+            found.append((code, {"column": column.name, "kind": column.kind, "effect": effect, "value": inner,
+                                 "others": outer, "level": None}))  # fmt: skip
+    return min(share, 1.0), found
+
+
+def _look_at_levels(column, values, groups, codes):
+    """Squared association (Cramér's V); for each group the level that is most over-represented."""
+    import pandas
+
+    known = np.array([value is not None for value in values], dtype=bool) & (groups > 0)
+    level, names = pandas.factorize(values[known])
+    if len(names) < 2:
+        return 0.0, []
+    order = np.argsort(-np.bincount(level), kind="stable")[:MOST_LEVELS]
+    table = np.zeros((len(names), int(groups.max()) + 1))
+    np.add.at(table, (level, groups[known]), 1.0)
+    table = np.vstack([table[order], np.delete(table, order, axis=0).sum(axis=0, keepdims=True)])
+    found = []
+    for code in codes:
+        inside, outside = table[:-1, code], table[:-1].sum(axis=1) - table[:-1, code]
+        if not inside.sum() or not outside.sum():
+            continue
+        p, q = inside / table[:, code].sum(), outside / (table.sum() - table[:, code].sum())
+        everywhere = table[:-1].sum(axis=1) / table.sum()
+        effects = (p - q) / np.sqrt(np.maximum(everywhere * (1.0 - everywhere), 1e-12))
+        best = int(np.argmax(effects))
+        if effects[best] >= NOTICEABLE:
+            found.append((code, {"column": column.name, "kind": "category", "effect": float(effects[best]),
+                                 "value": float(p[best]), "others": float(q[best]),
+                                 "level": str(names[order[best]])[:60]}))  # fmt: skip
+    return _association(table), found
+
+
+def _association(table) -> float:
+    """Chi-square of a table of counts over its largest possible value."""
+    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+    if min(table.shape) < 2:
+        return 0.0
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    chi_square = float(((table - expected) ** 2 / expected).sum())
+    return min(chi_square / (table.sum() * (min(table.shape) - 1)), 1.0)
+
+
+def agreement_with(frame, column, labels) -> float | None:
+    """Adjusted Rand index of the groups and the values of a category; None for other kinds."""
+    if column is None or column.kind != "category" or labels.max(initial=0) < 2:
+        return None
+    words = typed_values(frame[column.name], column)
+    known = np.array([word is not None for word in words], dtype=bool)
+    if not known.any():
+        return None
+    return float(adjusted_rand_score(words[known].astype(str), labels[known]))

@@ -1,0 +1,181 @@
+"""``explore``: a table without a question in, what it is like out."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hyperplan._core.parallel import effective_n_jobs, thread_limit
+from hyperplan.compete._audit_sample import draw_rows
+from hyperplan.compete._columns import Column, guess_columns, with_kinds
+from hyperplan.compete._compete import as_frame
+from hyperplan.compete._interrupt import CtrlC
+from hyperplan.compete._preparation import USED
+from hyperplan.compete._settings import check_names
+from hyperplan.compete._tables import table_hash
+from hyperplan.explore._clock import Clock
+from hyperplan.explore._contest import Contest, placed, run_contest
+from hyperplan.explore._describe import describe
+from hyperplan.explore._document import make_document
+from hyperplan.explore._errors import ExploreError
+from hyperplan.explore._exploration import Exploration
+from hyperplan.explore._findings import audit_table
+from hyperplan.explore._judge import coded
+from hyperplan.explore._maps import draw_maps
+from hyperplan.explore._methods import methods as all_methods
+from hyperplan.explore._null import Reference
+from hyperplan.explore._outliers import expected_share, outlier_factors, strangest
+from hyperplan.explore._settings import ExploreSettings
+from hyperplan.explore._space import Space
+
+FEWEST_ROWS = 10
+ARENA, LEAST_ARENA = 1500, 400  # rows that groups are looked for on
+ARENA_SECONDS = 30.0  # budget from which on it is the larger number
+COLOURS = (2, 8)  # categories of a column that colours maps unasked
+CHUNK = 20_000  # rows given to groups at a time
+
+
+@dataclass
+class Found:
+    """All that an exploration found, before it is put into a document."""
+
+    settings: ExploreSettings
+    frame: object
+    columns: tuple
+    findings: list
+    space: Space
+    arena: np.ndarray
+    contest: Contest
+    labels: np.ndarray
+    maps: list
+    absent_maps: list
+    factors: np.ndarray
+    factors_learnt_on: int
+    expected: float | None
+    strangest: list
+    differences: list
+    described: list
+    colour: Column | None
+
+
+def explore(table, *, methods=None, report=None, title="table", spent=0.0, **settings) -> Exploration:
+    """Look at a table without a question: maps, dimension, groups if there are any, rows that stand out.
+
+    The budget counts from the call; what has to be compiled because it is not in the kernel cache yet is part of it
+    (``hyperplan warmup`` compiles beforehand).  Ctrl-C ends the search, and the answer rests on what was finished.
+
+    Parameters
+    ----------
+    table : DataFrame, array or path
+        Anything that `hyperplan.compete.read_table` reads.
+    methods : list of str, default=None
+        Clustering methods that take part, of "k_means", "dbscan", "mixture", "spectral", "optics"; None means all.
+    report : callable, default=None
+        Told of progress: ``report(phase=..., ...)``.
+    title : str, default="table"
+        What the report calls the table.
+    spent : float, default=0.0
+        Seconds of the budget that are gone already, such as for reading the table.
+    **settings
+        Fields of `ExploreSettings`: time (seconds), lang, seed, n_jobs, drop, colour, columns; or
+        ``settings=ExploreSettings(...)`` whole.
+
+    Returns
+    -------
+    exploration : Exploration
+        With ``labels``, ``coordinates``, ``table()``, ``predict(rows)``, ``report(path)``, ``save(folder)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from hyperplan.explore import explore
+    >>> rng = np.random.default_rng(0)
+    >>> corners = np.array([[0.0, 0.0], [6.0, 0.0], [0.0, 6.0]])
+    >>> points = corners[np.arange(90) % 3] + rng.normal(size=(90, 2))
+    >>> result = explore(points, time=20, methods=["mixture"])
+    >>> np.bincount(result.labels)[1:].tolist()
+    [30, 30, 30]
+    """
+    whole = settings.pop("settings", None)
+    whole = replace(whole, **settings) if whole is not None else ExploreSettings(**settings)
+    listed = all_methods(methods)
+    ctrl_c, tell = CtrlC(), report or (lambda **event: None)
+    with thread_limit(effective_n_jobs(whole.n_jobs)), ctrl_c:
+        clock = Clock(whole.time, spent, ctrl_c)
+        frame = as_frame(table)
+        tell(phase="auditing")
+        columns, used = read_columns(frame, whole)
+        findings = audit_table(frame, [column for column in columns if column.name not in whole.drop], whole.seed)
+        tell(phase="guessed", columns=columns, used=used, rows=len(frame))
+        found = _find(frame, whole, columns, used, findings, listed, clock, tell)
+        spending = {"seconds": clock.used, "jobs": effective_n_jobs(None), "was_interrupted": clock.is_stopped}
+        return Exploration(found, make_document(found, title, table_hash(frame), spending))
+
+
+def read_columns(frame, settings: ExploreSettings) -> tuple[tuple, tuple]:
+    """All columns of a table, and those that count; an `ExploreError` if that is not enough to explore."""
+    check_names(settings, [str(name) for name in frame.columns])
+    if len(frame) < FEWEST_ROWS:
+        raise ExploreError("too_few_rows", count=len(frame), needed=FEWEST_ROWS)
+    columns = tuple(with_kinds(frame, guess_columns(frame), settings.columns))
+    used = tuple(column for column in columns if column.kind in USED and column.name not in settings.drop)
+    if not used:
+        raise ExploreError("no_columns", columns=", ".join(f"{c.name}: {c.kind}" for c in columns[:20]))
+    return columns, used
+
+
+def _find(frame, settings, columns, used, findings, listed, clock, tell) -> Found:
+    """Everything, in the order of its worth: groups, maps, outliers, words about the groups."""
+    seed = settings.seed
+    tell(phase="measuring")
+    space = Space(frame, used, seed)
+    points = space.points(frame)
+    arena = draw_rows(len(points), _arena_size(settings.time), seed)
+    if np.ptp(points[arena], axis=0).max(initial=0.0) == 0.0:
+        raise ExploreError("one_point")
+    reference = Reference(space, space.typed(frame.iloc[arena]), seed)
+    contest = run_contest(points[arena], reference, listed, seed, clock, tell)
+    labels = group_all(points, arena, contest)
+    maps, absent = draw_maps(points, seed, clock, tell)
+    tell(phase="finishing")
+    factors, learnt_on, expected = np.full(len(points), np.nan), 0, None
+    if not clock.is_stopped:
+        factors, learnt_on = outlier_factors(points, seed, clock)
+        expected = expected_share(reference, seed, clock)
+    differences, described = describe(frame, columns, labels, seed) if contest.chosen else ([], [])
+    return Found(
+        settings, frame, columns, findings, space, arena, contest, labels, maps, absent, factors, learnt_on, expected,
+        strangest(frame, space, points, factors, labels * bool(contest.chosen), seed), differences, described,
+        colour_column(columns, settings, differences),
+    )  # fmt: skip
+
+
+def _arena_size(seconds: float) -> int:
+    """Rows that groups are looked for on: fewer for a short budget."""
+    return int(np.clip(ARENA * np.sqrt(seconds / ARENA_SECONDS), LEAST_ARENA, ARENA))
+
+
+def group_all(points, arena, contest: Contest) -> np.ndarray:
+    """Groups of all rows: those that were learnt on keep theirs, the others are given to one; all 1 for no groups."""
+    chosen = contest.chosen
+    labels = np.ones(len(points), dtype=np.intp)
+    if chosen is None:
+        return labels
+    others = np.setdiff1d(np.arange(len(points)), arena, assume_unique=True)
+    for start in range(0, len(others), CHUNK):
+        rows = others[start : start + CHUNK]
+        labels[rows] = coded(placed(chosen.model, points[rows]), chosen.codes)
+    labels[arena] = chosen.labels
+    return labels
+
+
+def colour_column(columns, settings: ExploreSettings, differences) -> Column | None:
+    """The column that colours maps: as asked; else the category that the groups explain best; else what there is."""
+    by_name = {column.name: column for column in columns}
+    if settings.colour is not None:
+        return by_name[settings.colour]
+    suited = [column for column in columns if column.kind == "category" and COLOURS[0] <= column.distinct <= COLOURS[1]]
+    order = {item["name"]: place for place, item in enumerate(differences)}
+    if suited:
+        return min(suited, key=lambda column: order.get(column.name, len(order)))
+    usual = [by_name[item["name"]] for item in differences] or [c for c in columns if c.kind in ("number", "date")]
+    return usual[0] if usual else None

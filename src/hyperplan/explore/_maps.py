@@ -1,0 +1,159 @@
+"""Maps of the rows: principal components, distances along the surface (Isomap), neighbourhoods (UMAP).
+
+Each is learnt on as many rows as it can bear; the others are placed on it.  How far a map can be trusted is measured:
+whether neighbours on the map are neighbours indeed (trustworthiness), and whether neighbours stay so (continuity).
+The residual variance of the distances against the number of dimensions shows how many the table really has.
+"""
+
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse.csgraph as csgraph
+
+from hyperplan.compete._audit_sample import draw_rows
+from hyperplan.metrics import continuity, elbow, residual_variance, trustworthiness
+
+DIMENSIONS = 10  # looked at for the true one
+FLAT = 0.05  # share of the variance of distances that may be missing from a map that is called complete
+NEIGHBOURS, UMAP_NEIGHBOURS = 10, 15
+PCA_ROWS, ISOMAP_ROWS, UMAP_ROWS = 100_000, 1_500, 5_000  # learnt on
+JUDGED_ROWS = 800
+CHUNK = 2_000  # rows placed at a time
+MAPS_END = 0.85  # share of the budget
+
+
+class Map(NamedTuple):
+    """A map of the rows.
+
+    Attributes
+    ----------
+    name : str
+        Key of its words: "pca", "isomap", "risimap" or "umap".
+    coordinates : ndarray of shape (n_rows, 2)
+        nan for rows that could not be placed in time.
+    learnt_on : int
+        Rows that it was learnt on.
+    values : dict
+        What its words are filled with: trustworthiness, continuity, and what is its own.
+    curve : list of float
+        Residual variance with one dimension, two, ...; may be empty.
+    """
+
+    name: str
+    coordinates: np.ndarray
+    learnt_on: int
+    values: dict
+    curve: list
+
+
+def draw_maps(points, seed: int, clock, tell) -> tuple[list[Map], list[dict]]:
+    """All maps that there is time for, and what became of the others (``name``, ``reason``)."""
+    maps, absent = [], []
+    for name, draw in MAPS:
+        if maps and (points.shape[1] < 2 or not clock.has(MAPS_END)):
+            reason = "budget" if points.shape[1] >= 2 else "one_dimension"
+            absent.append({"name": name, "reason": reason})
+            continue
+        tell(phase="mapping", map=name)
+        try:
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                maps.append(draw(points, seed, clock))
+        except Exception as error:  # a map that cannot be drawn is reported, and the others are
+            absent.append({"name": name, "reason": f"{type(error).__name__}: {error}"[:200]})
+    return maps, absent
+
+
+def _pca(points, seed: int, clock) -> Map:
+    from hyperplan.decomposition import PCA
+
+    rows = draw_rows(len(points), PCA_ROWS, seed)
+    model = PCA(min(DIMENSIONS, *points[rows].shape)).fit(points[rows])
+    found = model.transform(points)
+    kept = float(model.explained_variance_ratio_[:2].sum())
+    some = draw_rows(len(points), JUDGED_ROWS, seed)
+    curve = [residual_variance(points[some], found[some, :d]) for d in range(1, found.shape[1] + 1)]
+    coordinates = found[:, :2] if found.shape[1] > 1 else np.column_stack([found[:, 0], np.zeros(len(points))])
+    values = {"kept": kept} | _faithfulness(points[some], coordinates[some])
+    return Map("pca", coordinates, len(rows), values, curve)
+
+
+def _isomap(points, seed: int, clock) -> Map:
+    """Isomap; where the graph of neighbours falls into parts, RISIMAP, which joins them by the shortest bridges."""
+    from hyperplan import manifold
+    from hyperplan.neighbors import kneighbors_graph
+
+    some = draw_rows(len(points), ISOMAP_ROWS, seed)
+    learnt = np.unique(points[some], axis=0)  # copies of a row would be each other's only neighbours
+    n_neighbors = min(NEIGHBOURS, len(learnt) - 1)
+    n_parts, _ = csgraph.connected_components(kneighbors_graph(learnt, n_neighbors), directed=False)
+    name = "isomap" if n_parts == 1 else "risimap"
+    n_components = min(DIMENSIONS, points.shape[1])
+    kind = manifold.Isomap if n_parts == 1 else manifold.RISIMAP
+    model = kind(n_neighbors=n_neighbors, n_components=n_components)
+    found = np.asarray(model.fit_transform(learnt))
+    lengths, widths = model.dist_matrix_, range(1, found.shape[1] + 1)
+    curve = [residual_variance(lengths, found[:, :d], metric="precomputed") for d in widths]
+    coordinates = _place(model, points, learnt, found, clock)
+    values = {"parts": int(n_parts)} | _judged(points, coordinates, some)
+    return Map(name, coordinates, len(some), values, curve)
+
+
+def _umap(points, seed: int, clock) -> Map:
+    from hyperplan.manifold import UMAP
+
+    some = draw_rows(len(points), UMAP_ROWS, seed)
+    learnt = points[some]
+    model = UMAP(n_neighbors=min(UMAP_NEIGHBOURS, len(learnt) - 1), random_state=seed)
+    coordinates = np.full((len(points), 2), np.nan)
+    coordinates[some] = model.fit_transform(learnt)
+    _place_others(model, points, coordinates, clock)
+    return Map("umap", coordinates, len(learnt), _judged(points, coordinates, some), [])
+
+
+MAPS = (("pca", _pca), ("isomap", _isomap), ("umap", _umap))
+
+
+def _place(model, points, learnt, found, clock) -> np.ndarray:
+    """Coordinates of all rows: those learnt on (and their copies) keep theirs, the others are placed."""
+    places = {row.tobytes(): number for number, row in enumerate(learnt)}
+    known = np.array([places.get(row.tobytes(), -1) for row in points])
+    coordinates = np.full((len(points), 2), np.nan)
+    coordinates[known >= 0] = found[known[known >= 0], :2]
+    _place_others(model, points, coordinates, clock)
+    return coordinates
+
+
+def _place_others(model, points, coordinates, clock) -> None:
+    """Place the rows that have no coordinates, a part at a time, while there is time."""
+    absent = np.flatnonzero(np.isnan(coordinates[:, 0]))
+    for start in range(0, len(absent), CHUNK):
+        if not clock.has(MAPS_END):
+            return
+        rows = absent[start : start + CHUNK]
+        coordinates[rows] = np.asarray(model.transform(points[rows]))[:, :2]
+
+
+def _judged(points, coordinates, some) -> dict:
+    some = some[np.isfinite(coordinates[some, 0])][:JUDGED_ROWS]
+    return _faithfulness(points[some], coordinates[some])
+
+
+def _faithfulness(points, coordinates) -> dict:
+    n_neighbors = min(NEIGHBOURS, (len(points) - 1) // 2)
+    if n_neighbors < 1:
+        return {}
+    return {
+        "trustworthiness": trustworthiness(points, coordinates, n_neighbors=n_neighbors),
+        "continuity": continuity(points, coordinates, n_neighbors=n_neighbors),
+    }
+
+
+def intrinsic_dimension(curve: list) -> int | None:
+    """Where the curve of residual variances bends: one if one dimension is enough; None for no curve."""
+    if not curve:
+        return None
+    if curve[0] <= FLAT:
+        return 1
+    return elbow(curve) + 1 if len(curve) > 2 else len(curve)

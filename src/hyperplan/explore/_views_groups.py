@@ -1,0 +1,178 @@
+"""What the sections about groups show: the clusterings compared, each group with its facts, rows that stand out."""
+
+from hyperplan.explore._answer import chosen_row
+from hyperplan.explore._charts import COLOURS, choice_chart
+from hyperplan.explore._views_maps import number_text
+from hyperplan.report._charts_strips import strip, strip_axis, strip_scale
+from hyperplan.report._wording import UNKNOWN, Wording, brief
+
+SHARES_SHOWN = 12  # columns whose share is shown at once; the others fold away
+TELLING = 0.005  # share of a column below which it is not listed
+NARROWEST = 0.004  # share of the scale that the reach of tables without groups is drawn with at least
+
+
+def clusterings_view(document: dict, wording: Wording) -> dict:
+    """The best of each method on one scale with tables without groups, every setting, and the choice of K."""
+    rows = document["clusterings"]
+    best = [row for row in rows if row["is_best"]]
+    fine = [row for row in best if row["verdict"] not in ("failed", "late")]
+    bounds = [0.0, *(row["silhouette"] for row in fine)]
+    bounds += [row[end] for row in fine for end in ("null_low", "null_high") if row[end] is not None]
+    scale = strip_scale(min(bounds), max(*bounds, 0.1))
+    fine.sort(key=lambda row: (not row["is_chosen"], row["verdict"] != "real", -row["separation"], -row["silhouette"]))
+    return {
+        "rows": [_clustering(row, wording, scale, document) for row in fine],
+        "axis": strip_axis(wording, scale),
+        "failed": [
+            {"label": wording.word("method", row["name"]), "reason": wording.word("reason", row["reason"] or "budget")}
+            for row in best
+            if row not in fine
+        ],
+        "all": [_setting(row, wording) for row in rows if row["verdict"] not in ("failed", "late")],
+        "choice": choice_view(rows, wording),
+        "protocol": wording.say(
+            "clusterings.protocol",
+            sample=int(document["sample"]),
+            refits=int(document["protocol"]["refits"]),
+            draws=int(document["protocol"]["draws"]),
+            stable=wording.number(document["protocol"]["stable"], 2),
+        ),
+    }
+
+
+def _clustering(row: dict, wording: Wording, scale, document: dict) -> dict:
+    label, silhouette = wording.word("method", row["name"]), wording.number(row["silhouette"], 2)
+    region = (row["null_low"], row["null_high"]) if row["null_low"] is not None else None
+    if region and region[1] - region[0] < NARROWEST * (scale.high - scale.low):
+        region = (region[0], region[0] + NARROWEST * (scale.high - scale.low))
+    tip = wording.say("clusterings.tip", method=label, silhouette=silhouette, null=wording.number(row["null_mean"], 2))
+    kind, verdict = "chosen" if row["is_chosen"] else "", wording.word("verdict", row["verdict"])
+    stability = wording.number(row["stability"], 2) if row["stability"] is not None else UNKNOWN
+    separation = wording.number(row["separation"], 2)
+    has_groups = row["groups"] >= 2
+    return {
+        "label": label,
+        "is_chosen": row["is_chosen"],
+        "settings": settings_text(row["settings"]),
+        "groups": wording.count("clusterings.groups", int(row["groups"])) if has_groups else "",
+        "silhouette": silhouette if has_groups else UNKNOWN,
+        "strip": strip(wording, scale, None, row["silhouette"], None, tip, kind, None, region),
+        "separation": separation if has_groups else UNKNOWN,
+        "stability": stability,
+        "dispersion": wording.number(row["calinski_harabasz"]) if has_groups else UNKNOWN,
+        "grouped": wording.percent(1.0 - row["grouped"]) if has_groups else UNKNOWN,
+        "agreement": wording.number(row["agreement"], 2) if row["agreement"] is not None else UNKNOWN,
+        "verdict": verdict,
+        "is_real": row["verdict"] == "real",
+        "summary": wording.say("clusterings.summary", stability=stability, separation=separation, verdict=verdict),
+    }  # fmt: skip
+
+
+def _setting(row: dict, wording: Wording) -> dict:
+    return {
+        "label": wording.word("method", row["name"]),
+        "settings": settings_text(row["settings"]),
+        "groups": wording.number(row["groups"]),
+        "silhouette": wording.number(row["silhouette"], 2),
+        "dispersion": wording.number(row["calinski_harabasz"]),
+        "separation": wording.number(row["separation"], 2),
+        "stability": wording.number(row["stability"], 2) if row["stability"] is not None else UNKNOWN,
+        "verdict": wording.word("verdict", row["verdict"]),
+        "is_chosen": row["is_chosen"],
+    }
+
+
+def settings_text(settings: dict) -> str:
+    """``n_clusters=3, n_init=5``, without the seed; fractions with three digits."""
+    shown = {name: f"{value:.3g}" if isinstance(value, float) else str(value) for name, value in settings.items()}
+    return ", ".join(f"{name}={value}" for name, value in shown.items() if name != "random_state")
+
+
+def choice_view(rows: list[dict], wording: Wording) -> dict | None:
+    """Silhouettes of the methods that are told the number of groups."""
+    lines = []
+    for name in dict.fromkeys(row["name"] for row in rows):
+        told = [(_told(row), row) for row in rows if row["name"] == name and row["verdict"] not in ("failed", "late")]
+        told = [(k, row) for k, row in told if k is not None]
+        if len(told) >= 2:
+            spans = [(row["null_low"], row["null_high"]) if row["null_low"] is not None else None for _, row in told]
+            lines.append({"name": wording.word("method", name), "x": [k for k, _ in told],
+                          "y": [row["silhouette"] for _, row in told], "null": spans})  # fmt: skip
+    if not lines:
+        return None
+    return {"svg": choice_chart(wording, lines), "legend": [line["name"] for line in lines]}
+
+
+def _told(row: dict) -> int | None:
+    return row["settings"].get("n_clusters", row["settings"].get("n_components"))
+
+
+def groups_view(document: dict, wording: Wording) -> dict | None:
+    """Each group with its facts, and the columns by the share that the groups explain."""
+    if chosen_row(document) is None:
+        return None
+    rows = document["data"]["rows"]
+    shares = [item for item in document["differences"] if item["share"] >= TELLING]
+    bars = [_bar(item, wording) for item in shares]
+    return {
+        "cards": [
+            {
+                "title": wording.say("maps.group_name", name=str(int(group["group"]))),
+                "kind": f"g{(int(group['group']) - 1) % COLOURS + 1}",
+                "size": wording.count("rows", int(group["rows"])),
+                "share": wording.percent(group["rows"] / rows),
+                "facts": [fact_text(fact, wording) for fact in group["facts"]],
+            }
+            for group in document["groups"]
+        ],
+        "bars": bars[:SHARES_SHOWN],
+        "rest": bars[SHARES_SHOWN:],
+        "ungrouped": wording.count("groups.ungrouped", int(document["ungrouped"])) if document["ungrouped"] else "",
+    }
+
+
+def _bar(item: dict, wording: Wording) -> dict:
+    width = f"{100 * item['share']:.1f}"
+    return {"name": item["name"], "count": wording.percent(item["share"]), "share": "", "width": width}
+
+
+def fact_text(fact: dict, wording: Wording) -> str:
+    """What is special about a group in a column."""
+    name = brief(fact["column"], 50)
+    if fact["kind"] == "category":
+        shares = (wording.percent(fact[key]) for key in ("value", "others"))
+        return wording.say("groups.category", column=name, level=brief(fact["level"] or "", 40),
+                           value=next(shares), others=next(shares))  # fmt: skip
+    key = "groups.higher" if fact["effect"] > 0 else "groups.lower"
+    value, others = (number_text(wording, fact["kind"], fact[part]) for part in ("value", "others"))
+    return wording.say(key, column=name, value=value, others=others)
+
+
+def outliers_view(document: dict, wording: Wording) -> dict:
+    """The rows that stand out most."""
+    outliers, has_groups = document["outliers"], chosen_row(document) is not None
+    limit = wording.number(outliers["limit"], 1)
+    count = wording.count("outliers.count", int(outliers["count"]), limit=limit)
+    expected = ""
+    if outliers["expected"] is not None:
+        expected = wording.count("outliers.expected", round(outliers["expected"]))
+    return {
+        "count": count if outliers["judged"] else wording.say("outliers.unknown"),
+        "expected": expected,
+        "has_groups": has_groups,
+        "sampled": wording.say("outliers.sampled", count=int(outliers["learnt_on"]))
+        if outliers["learnt_on"] < outliers["judged"]
+        else "",
+        "rows": [
+            {
+                "row": str(int(row["row"])),
+                "factor": wording.number(row["factor"], 2),
+                "group": str(int(row["group"])) if row["group"] else UNKNOWN,
+                "columns": [
+                    {"name": brief(item["name"], 40), "value": item["value"] or wording.say("maps.missing")}
+                    for item in row["columns"]
+                ],
+            }
+            for row in outliers["rows"]
+        ],
+    }
