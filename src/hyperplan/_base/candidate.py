@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 TASKS = ("classification", "regression")
-PREPARATIONS = ("linear", "trees", "native")
+PREPARATIONS = ("linear", "trees", "native", "pairs")
 
 
 class Range(NamedTuple):
@@ -36,9 +36,10 @@ class Candidate(NamedTuple):
     simplicity : int
         Rank: of two models that are equally good, the one with the smaller number is the simpler one.  0 is a constant,
         10 a few coefficients, 20 one small tree, 30 many coefficients, 50 a forest, 70 boosting, 90 a mixture.
-    preparation : {"linear", "trees", "native"}
+    preparation : {"linear", "trees", "native", "pairs"}
         How columns become numbers: imputed, scaled and one-hot; missing values kept and categories as few columns;
-        missing values kept and categories as codes that the estimator splits itself.
+        missing values kept and categories as codes that the estimator splits itself; the same with a further column
+        for each pair of columns that have many categories.
     seconds : tuple of two floats
         Cost model of a fit on one thread: seconds of its own, and seconds for a million cells.
     defaults : mapping

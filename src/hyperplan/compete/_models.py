@@ -107,8 +107,8 @@ def build(candidate, settings, columns):
         return TableBlend([build(member, settings.get(member.name, {}), columns) for member, _ in candidate.members])
     model = candidate.build(settings)
     columns = columns if candidate.simplicity else ()  # a constant needs no column
-    positions = category_positions(columns)
-    if candidate.preparation == "native" and positions and "categorical_features" in model.get_params():
+    positions = category_positions(columns, candidate.preparation)
+    if candidate.preparation in ("native", "pairs") and positions and "categorical_features" in model.get_params():
         model.set_params(categorical_features=positions)
     return TablePipeline(TablePreparation(columns, candidate.preparation), model)
 

@@ -22,10 +22,13 @@ from hyperplan._base import BaseEstimator, TransformerMixin, check_is_fitted
 from hyperplan.compete._columns_values import typed_values
 from hyperplan.compete._errors import TableError
 
-MODES = ("linear", "trees", "native")
+MODES = ("linear", "trees", "native", "pairs")
 USED = ("number", "category", "date", "text")
 DATE_PARTS = ("days", "year", "month", "weekday", "hour")
+PLAIN_WIDTHS = {"number": 1, "category": 1, "date": len(DATE_PARTS)}  # columns of a "native" matrix, but for texts
 FEW_LEVELS = 8  # categories that trees see one by one
+MANY_LEVELS = 50  # categories from which a column enters pairs
+MOST_PAIRED = 9  # columns that enter pairs, those with the most categories
 MOST_LEVELS = 20_000  # of one column, in a linear model
 RARE_WORD = 2  # rows that a word needs for a column of its own
 MOST_WORDS = 200
@@ -52,8 +55,9 @@ class TablePreparation(TransformerMixin, BaseEstimator):
     ----------
     columns : sequence of Column
         What `guess_columns` found; identifiers, constants and empty columns are left out.
-    mode : {"linear", "trees", "native"}, default="linear"
-        What the model can do with missing values and categories.
+    mode : {"linear", "trees", "native", "pairs"}, default="linear"
+        What the model can do with missing values and categories; "pairs" is "native" with the pairs of columns that
+        have many categories as further columns: who does not know a pair of codes cannot learn what they mean together.
 
     Attributes
     ----------
@@ -99,7 +103,23 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         ]
         self.feature_names_ = [name for encoder in encoders for name in encoder["features"]]
         self.origins_ = [encoder["column"] for encoder in encoders for _ in encoder["features"]]
+        self.pairs_: list = []
+        if self.mode == "pairs":
+            self._learn_pairs(typed)
         return self
+
+    def _learn_pairs(self, typed) -> None:
+        """Which pairs of categories occur; their columns stand before those of texts."""
+        matrix, place = self.transform(typed), plain_width(self.columns)
+        names = {name: position for position, name in enumerate(self.feature_names_)}
+        for a, b in itertools.combinations(paired_columns(self.columns), 2):
+            size = len(next(encoder["levels"] for encoder in self.encoders_ if encoder["column"] == b.name))
+            pair = {"columns": [names[a.name], names[b.name]], "size": size}
+            keys = np.unique(_pair_keys(matrix, pair))
+            self.pairs_.append({**pair, "keys": keys[~np.isnan(keys)]})
+            self.feature_names_.insert(place, f"{a.name} and {b.name}")
+            self.origins_.insert(place, a.name)
+            place += 1
 
     def transform(self, X):
         """The matrix of a table: float64, or sparse when a linear model gets many categories."""
@@ -116,13 +136,15 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         if self.mode == "linear" and one_hot > SPARSE_FROM:
             blocks = [_sparse(block, n_rows) for _, _, block in _blocks(self.encoders_, parts, n_rows, self.mode)]
             return _short_indices(sp.hstack(blocks, format="csr"))
-        matrix = np.zeros((n_rows, len(self.feature_names_)))
+        matrix = np.zeros((n_rows, sum(len(encoder["features"]) for encoder in self.encoders_)))
         for start, stop, block in _blocks(self.encoders_, parts, n_rows, self.mode):
             if isinstance(block, _Codes):
                 matrix[block.rows, start + block.codes] = 1.0
             else:
                 matrix[:, start:stop] = block
-        return matrix
+        codes = [_pair_codes(matrix, pair) for pair in self.pairs_]
+        place = plain_width(self.columns)
+        return np.column_stack([matrix[:, :place], *codes, matrix[:, place:]]) if codes else matrix
 
     def get_feature_names_out(self, input_features=None):
         """Names of the columns of the matrix."""
@@ -147,16 +169,42 @@ def _short_indices(X):
     return X
 
 
-def category_positions(columns) -> list[int]:
-    """Which columns of a "native" matrix are categories; known before anything is learnt."""
-    positions, place = [], 0
-    for column in columns:
-        if column.kind == "category":
-            positions.append(place)
-        place += {"number": 1, "category": 1, "date": len(DATE_PARTS)}.get(column.kind, 0)
-        if column.kind == "text":
-            break  # how many words follow is only known after fitting: `native_order` puts texts last
+def category_positions(columns, mode="native") -> list[int]:
+    """Which columns of a "native" or "pairs" matrix are categories; known before anything is learnt."""
+    widths = [PLAIN_WIDTHS.get(column.kind, 0) for column in columns]
+    places = np.cumsum([0, *widths[:-1]])
+    positions = [int(place) for place, column in zip(places, columns) if column.kind == "category"]
+    if mode == "pairs":
+        first, n_paired = plain_width(columns), len(paired_columns(columns))
+        positions += range(first, first + n_paired * (n_paired - 1) // 2)
     return positions
+
+
+def plain_width(columns) -> int:
+    """Columns of a "native" matrix before those of texts, whose number is only known after fitting."""
+    return sum(PLAIN_WIDTHS.get(column.kind, 0) for column in columns)
+
+
+def paired_columns(columns) -> list:
+    """Columns of many categories, in their order; of too many those with the most categories."""
+    found = [column for column in columns if column.kind == "category" and column.distinct >= MANY_LEVELS]
+    most = sorted(found, key=lambda column: -column.distinct)[:MOST_PAIRED]
+    return [column for column in found if column in most]
+
+
+def _pair_keys(matrix, pair) -> np.ndarray:
+    """A number for each pair of codes; missing if one of them is."""
+    a, b = pair["columns"]
+    return matrix[:, a] * pair["size"] + matrix[:, b]
+
+
+def _pair_codes(matrix, pair) -> np.ndarray:
+    """Codes of the pairs that training rows had; missing for others."""
+    keys, known = _pair_keys(matrix, pair), pair["keys"]
+    if known.size == 0:
+        return np.full(len(keys), np.nan)
+    places = np.minimum(np.searchsorted(known, keys), known.size - 1)
+    return np.where(known[places] == keys, places, np.nan)
 
 
 def native_order(columns) -> tuple:

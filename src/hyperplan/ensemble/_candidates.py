@@ -41,7 +41,7 @@ def _boosting(name, task):
         task,
         "Histogram boosting",
         70,
-        "native",
+        "pairs",
         (0.1, 0.5),
         {"categorical_encoding": "auto", "early_stopping": False, "random_state": 0},
         BOOSTING,
