@@ -65,7 +65,7 @@ SEARCHED = "rows are kept and searched, nothing is optimised"
 NOTHING_TO_OPTIMISE = {
     "ClassMaps": "one map per class; what is optimised stands in the maps' certificates",
     "NeighbourGraph": SEARCHED,
-    "SeparableCoordinates": "coordinates are chosen one after the other by their scores, greedily and without a promise",
+    "SeparableCoordinates": "coordinates are chosen one by one by their scores, greedily and without a promise",
     "SubsampledMap": "a map of a sample; what is optimised stands in its certificate",
     "HistogramClassifier": "rows are counted, and the vote in each cell is the best answer by definition",
     "KernelDensity": "kernels are summed, with an error that atol and rtol bound; nothing is optimised",
