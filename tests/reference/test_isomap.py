@@ -26,7 +26,7 @@ from hyperplan.metrics import residual_variance
 from hyperplan.neighbors import KNeighborsClassifier
 
 
-def same_map(a, b, tolerance=1e-7):
+def check_same_map(a, b, tolerance=1e-7):
     """Columns agree up to sign; `tolerance` is relative to the largest coordinate."""
     signs = np.sign((a * b).sum(axis=0))
     np.testing.assert_allclose(a * signs, b, rtol=0, atol=tolerance * np.abs(b).max())
@@ -46,10 +46,10 @@ def test_the_map_is_scikit_learns(roll, options, dtype):
     # float64: the same sums, so the same lengths; eigenvectors to the tolerance of two iterations.  float32: 7 digits
     np.testing.assert_allclose(ours.dist_matrix_, theirs.dist_matrix_, rtol=1e-12 if dtype == np.float64 else 1e-6)
     loose = 1e-7 if dtype == np.float64 else 1e-4
-    same_map(ours.embedding_, theirs.embedding_, loose)
+    check_same_map(ours.embedding_, theirs.embedding_, loose)
     new = X[:20] + dtype(0.01)
     assert ours.transform(new).dtype == dtype
-    same_map(ours.transform(new), theirs.transform(new), loose)
+    check_same_map(ours.transform(new), theirs.transform(new), loose)
     # scikit-learn subtracts large sums in float32; ours are float64
     np.testing.assert_allclose(ours.reconstruction_error(), theirs.reconstruction_error(), rtol=10 * loose)
     np.testing.assert_allclose(ours.kernel_pca_.eigenvalues_, theirs.kernel_pca_.eigenvalues_, rtol=1e-6)
@@ -60,7 +60,7 @@ def test_other_metrics_are_scikit_learns(metric):
     X = make_s_curve(150, random_state=1)[0] + 3.0
     ours, theirs = (kind(n_neighbors=10, metric=metric).fit(X) for kind in (Isomap, sklearn.manifold.Isomap))
     np.testing.assert_allclose(ours.dist_matrix_, theirs.dist_matrix_, rtol=1e-9, atol=1e-12)
-    same_map(ours.embedding_, theirs.embedding_)
+    check_same_map(ours.embedding_, theirs.embedding_)
 
 
 @pytest.mark.parametrize("kind", [Isomap, CIsomap, RISIMAP, LandmarkIsomap, Isostretch, SubsampledMap])
@@ -85,7 +85,7 @@ def test_all_solvers_and_path_methods_agree(solver):
     for path_method in ("D", "FW"):
         found = Isomap(n_neighbors=7, eigen_solver=solver, path_method=path_method).fit(X)
         np.testing.assert_allclose(found.dist_matrix_, expected.dist_matrix_, rtol=1e-12)
-        same_map(found.embedding_, expected.embedding_)
+        check_same_map(found.embedding_, expected.embedding_)
         assert found.certificate_.holds
 
 
@@ -94,7 +94,7 @@ def test_many_components_by_iteration_and_directly():
     direct, iterated = (Isomap(n_components=20, eigen_solver=s).fit(X) for s in ("dense", "arpack"))
     values = direct.kernel_pca_.eigenvalues_
     np.testing.assert_allclose(iterated.kernel_pca_.eigenvalues_, values, rtol=1e-8)
-    same_map(iterated.embedding_, direct.embedding_, 1e-6)
+    check_same_map(iterated.embedding_, direct.embedding_, 1e-6)
 
 
 def test_scaling_and_its_certificate_against_the_whole_matrix():
@@ -132,10 +132,10 @@ def test_threads_change_no_bit(roll, solver):
 def test_sparse_rows_and_given_distances_are_the_same_map():
     X = np.abs(np.random.default_rng(3).normal(size=(120, 4)))
     expected = Isomap().fit(X)
-    same_map(Isomap().fit_transform(sp.csr_array(X)), expected.embedding_)
+    check_same_map(Isomap().fit_transform(sp.csr_array(X)), expected.embedding_)
     given = Isomap(metric="precomputed").fit(cdist(X, X))
-    same_map(given.embedding_, expected.embedding_)
-    same_map(given.transform(cdist(X[:9] + 0.1, X)), expected.transform(X[:9] + 0.1))
+    check_same_map(given.embedding_, expected.embedding_)
+    check_same_map(given.transform(cdist(X[:9] + 0.1, X)), expected.transform(X[:9] + 0.1))
 
 
 def test_a_graph_in_pieces_is_joined_as_scikit_learn_does_and_says_so():
@@ -180,7 +180,7 @@ def test_landmarks_give_nearly_the_whole_map(roll, landmarks):
 
 def test_all_rows_as_landmarks_are_isomap(roll):
     model = LandmarkIsomap(n_neighbors=9, landmarks=np.arange(500)).fit(roll)
-    same_map(model.embedding_, Isomap(n_neighbors=9).fit(roll).embedding_)
+    check_same_map(model.embedding_, Isomap(n_neighbors=9).fit(roll).embedding_)
 
 
 def test_farthest_landmarks_spread_and_seeds_repeat():
@@ -245,7 +245,7 @@ def test_one_map_for_each_class():
     model = ClassMaps(Isomap(n_components=2)).fit(X, words)
     assert model.transform(X).shape == (150, 6) and list(model.classes_) == ["a", "b", "c"]
     own = Isomap(n_components=2).fit(X[y == 1])
-    same_map(model.transform(X)[y == 1][:, 2:4], own.embedding_)
+    check_same_map(model.transform(X)[y == 1][:, 2:4], own.embedding_)
     assert len(model.get_feature_names_out()) == 6
     with pytest.warns(UserWarning, match="n_neighbors=3"):
         ClassMaps(Isomap(n_components=1)).fit(X[y == 0][:40], np.r_[np.zeros(36), np.ones(4)])
@@ -305,7 +305,7 @@ def test_equal_rows():
     assert np.isfinite(ours.embedding_).all() and np.isfinite(theirs.embedding_).all()
     model = RISIMAP(n_neighbors=4).fit(X)
     assert model.dist_matrix_.shape == (15, 15) and model.embedding_.shape == (60, 2)
-    same_map(model.embedding_[::4], RISIMAP(n_neighbors=4).fit(X[::4]).embedding_)
+    check_same_map(model.embedding_[::4], RISIMAP(n_neighbors=4).fit(X[::4]).embedding_)
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -335,7 +335,7 @@ def test_distances_that_are_no_metric_have_negative_eigenvalues():
 def test_constant_columns_and_one_column_change_nothing():
     X = np.random.default_rng(11).normal(size=(60, 2))
     wide = np.column_stack([X, np.full(60, 7.0)])
-    same_map(Isomap().fit_transform(wide), Isomap().fit_transform(X), 1e-9)
+    check_same_map(Isomap().fit_transform(wide), Isomap().fit_transform(X), 1e-9)
 
 
 def test_bad_values_are_located():

@@ -28,7 +28,7 @@ def in_pieces(n=120, seed=0):
     return X, cloud % 2
 
 
-def same_map(a, b, tolerance=1e-9):
+def check_same_map(a, b, tolerance=1e-9):
     np.testing.assert_allclose(a, b, rtol=0, atol=tolerance * np.abs(b).max())
 
 
@@ -153,11 +153,11 @@ def test_scale_order_and_place_of_the_rows_carry_over():
     order = np.random.default_rng(0).permutation(120)
     for model in (RISIMAP(5), Isostretch(5)):
         base = model.fit(X, y).embedding_
-        same_map(model.fit(3.0 * X, y).embedding_, 3.0 * base)
+        check_same_map(model.fit(3.0 * X, y).embedding_, 3.0 * base)
         moved = model.fit(X[order], y[order]).embedding_
         signs = np.sign((moved * base[order]).sum(axis=0))
-        same_map(moved * signs, base[order], 1e-7)
-        same_map(model.fit(X + 100.0, y).dist_matrix_, model.fit(X, y).dist_matrix_, 1e-10)
+        check_same_map(moved * signs, base[order], 1e-7)
+        check_same_map(model.fit(X + 100.0, y).dist_matrix_, model.fit(X, y).dist_matrix_, 1e-10)
 
 
 def test_AM7_equal_rows_become_one_and_get_one_place():

@@ -17,6 +17,7 @@ from hyperplan.neighbors import NearestNeighbors
 from hyperplan.neighbors._nearest_base import K_SEARCH_PARAMS, sparse_rows
 
 EQUAL = 1e-9  # mean logarithm of ratios of distances below which neighbours are all equally far
+SAME = 1e-6  # share of the distance of the farthest neighbour below which a row equals another
 DETOUR = 5.0  # times its own length: an edge whose ends have no shorter way round is suspect
 
 
@@ -209,7 +210,8 @@ class NeighbourGraph(BaseEstimator):
     def links(self, X) -> Lists:
         """The rows of the fit that new rows hang on: at least one.
 
-        A row that equals rows of the fit hangs on those alone; one without neighbours within the radius on the nearest.
+        A row that equals rows of the fit, but for rounding, hangs on those alone; one without neighbours within the
+        radius on the nearest.
         """
         check_is_fitted(self)
         lists = self._neighbours(X)
@@ -225,7 +227,7 @@ class NeighbourGraph(BaseEstimator):
                 starts=lists.starts + np.concatenate([[0], np.cumsum(counts == 0)]),
             )
         owner = np.repeat(np.arange(len(lists.starts) - 1), np.diff(lists.starts))
-        is_equal = lists.distances == 0.0
+        is_equal = lists.distances <= SAME * lists.distances[lists.starts[1:] - 1][owner]
         if not is_equal.any():
             return lists
         has_equal = np.zeros(len(lists.starts) - 1, bool)

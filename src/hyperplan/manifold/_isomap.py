@@ -64,6 +64,8 @@ class Isomap(GeodesicMap):
         Share of the variance of geodesic distances that 1, 2, ... coordinates leave unexplained.
     certificate_ : Certificate
         Largest residual of the eigenvectors; components, bridges, residual variance.
+    n_iter_ : int
+        Products of the iteration; 1 for a direct solver.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -80,7 +82,7 @@ class Isomap(GeodesicMap):
     >>> from hyperplan.manifold import Isomap
     >>> angle = np.linspace(0.0, 4.0, 60)
     >>> spiral = np.column_stack([angle * np.cos(angle), angle * np.sin(angle)])
-    >>> line = Isomap(n_neighbors=2, n_components=1).fit_transform(spiral)
+    >>> line = Isomap(n_neighbors=1, n_components=1).fit_transform(spiral)
     >>> steps = np.linalg.norm(np.diff(spiral, axis=0), axis=1)
     >>> bool(np.allclose(np.abs(np.diff(line[:, 0])), steps))  # the spiral is rolled out
     True

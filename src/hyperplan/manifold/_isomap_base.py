@@ -204,7 +204,7 @@ class GeodesicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                 f"are positive: the map has {found} coordinate(s).",
                 stacklevel=3,
             )
-        self._scaling = scaling
+        self._scaling, self.n_iter_ = scaling, scaling.n_reads
         self.residual_variance_ = residual_variances(self._square, scaling.coordinates, self.n_jobs)
         self.embedding_ = self._coordinates().astype(dtype)
         self.kernel_pca_ = self._as_kernel_pca(dtype)

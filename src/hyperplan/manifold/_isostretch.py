@@ -56,7 +56,7 @@ class Isostretch(RISIMAP):
     n_stretched_ : int
         Edges that became longer (pairs of rows with ``stretch="after"``).
     embedding_, dist_matrix_, unique_rows_, row_map_, graph_, nbrs_, kernel_pca_, components_, bridges_, \
-bridge_lengths_, residual_variance_, certificate_, n_features_in_, feature_names_in_
+bridge_lengths_, residual_variance_, certificate_, n_iter_, n_features_in_, feature_names_in_
         As in `RISIMAP`.
 
     Notes

@@ -72,6 +72,8 @@ class RISIMAP(GeodesicMap):
         Share of the variance of geodesic distances that 1, 2, ... coordinates leave unexplained.
     certificate_ : Certificate
         Largest residual of the eigenvectors; components, bridges, residual variance.
+    n_iter_ : int
+        Products of the iteration; 1 for a direct solver.
     n_features_in_ : int
         Number of columns seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -34,7 +34,7 @@ class Scaling(NamedTuple):
     vectors: np.ndarray  # (n, k)
     means: np.ndarray  # (n,) of the rows of A o A
     residual: float  # of the eigenvectors, relative
-    n_asked: int
+    n_reads: int  # of the distances, 1 for a direct method
 
     @property
     def coordinates(self):
@@ -126,13 +126,13 @@ def scale_classically(distances, n_components, *, solver="auto", tol=0.0, max_it
         solver = "dense" if n <= FEW_ROWS or 5 * size >= n else "arpack"
     if solver == "arpack" and n > size:
         options = {"tol": max(tol, TOLERANCE), "max_reads": max_iter}
-        values, vectors, residual, _ = largest_eigenpairs(operator.times, n, size, **options)
+        values, vectors, residual, n_reads = largest_eigenpairs(operator.times, n, size, **options)
     else:
-        values, vectors, residual = _dense(operator.matrix(), size, solver)
+        n_reads, (values, vectors, residual) = 1, _dense(operator.matrix(), size, solver)
     kept = values > ROUNDING * max(float(values.max(initial=0.0)), 0.0)
     if not kept.any():  # all rows are equal: one coordinate, zero
         values, vectors, kept = np.zeros(1), np.zeros((n, 1)), np.ones(1, bool)
-    return Scaling(values[kept], signed(vectors[:, kept]), operator.means, residual, n_components)
+    return Scaling(values[kept], signed(vectors[:, kept]), operator.means, residual, n_reads)
 
 
 def _dense(matrix, size, solver):
