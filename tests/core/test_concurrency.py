@@ -24,6 +24,28 @@ def work(i):
     fitted = type(model)(**model.get_params()).fit(X, target)
     return np.ravel(fitted.coef_).tobytes() + np.ravel(fitted.intercept_).tobytes()
 """
+TREES = """
+import warnings; warnings.simplefilter("ignore")
+import numpy as np
+from hyperplan.ensemble import AdaBoostClassifier, GradientBoostingRegressor, HistGradientBoostingClassifier
+from hyperplan.ensemble import RandomForestClassifier
+from hyperplan.tree import DecisionTreeRegressor
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(6000, 12))
+y = X @ rng.normal(size=12) + rng.normal(size=6000)
+MODELS = [
+    DecisionTreeRegressor(max_depth=8, random_state=0), RandomForestClassifier(8, max_depth=8, random_state=0),
+    AdaBoostClassifier(n_estimators=4, random_state=0), HistGradientBoostingClassifier(max_iter=5, random_state=0),
+    GradientBoostingRegressor(n_estimators=3, subsample=0.5, random_state=0),
+]
+
+def work(i):
+    model = MODELS[i % len(MODELS)]
+    numbers = model.__sklearn_tags__().estimator_type == "regressor"
+    fitted = type(model)(**model.get_params()).fit(X, y if numbers else (y > 0).astype(int))
+    return (fitted.predict(X) if numbers else fitted.predict_proba(X)).tobytes()
+"""
 N_TASKS = 20
 CASES = {
     "python threads": """
@@ -72,12 +94,19 @@ stop.set(); [t.join() for t in threads]
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_fits_at_the_same_time_give_the_same_bits(case, run_python, tmp_path):
+OF_TREES = ("first calls in python threads", "joblib threading", "joblib loky", "fork while threads are fitting")
+
+
+@pytest.mark.parametrize(
+    "work, case",
+    [*((WORK, c) for c in CASES), *((TREES, c) for c in OF_TREES)],
+    ids=[*(f"linear-{c}" for c in CASES), *(f"trees-{c}" for c in OF_TREES)],
+)
+def test_fits_at_the_same_time_give_the_same_bits(work, case, run_python, tmp_path):
     if "fork" in case and sys.platform != "linux":
         pytest.skip("fork is the rule on Linux only")
-    (tmp_path / "cloudpickle_work.py").write_text(WORK)
-    code = WORK + f"N = {N_TASKS}\n" + CASES[case] + "assert found == expected\nprint('equal')"
+    (tmp_path / "cloudpickle_work.py").write_text(work)
+    code = work + f"N = {N_TASKS}\n" + CASES[case] + "assert found == expected\nprint('equal')"
     assert run_python(code, timeout=120, PYTHONPATH=tmp_path).stdout.strip() == "equal"
 
 
