@@ -47,6 +47,7 @@ from hyperplan.metrics._distance_source import BOOLEAN
 from hyperplan.neighbors._nearest_index import _source
 
 DIGITS = 15  # of core distances, as of reachabilities
+SLACK = 1e-6  # of a cluster's level: rows of the fit that were rounded to float32 should stay in it
 GRAPH_PARAMS = {
     "min_samples": SIZE,
     "max_eps": Real(ge=0),
@@ -367,8 +368,9 @@ class OPTICS(ClusterMixin, BaseEstimator):
 
         A row belongs to the cluster of the core point that it is reached from at the least value,
         ``max(core(a), d(a, x))``, if that value is at most the level of the cut (``cluster_method="dbscan"``) or the
-        largest at which a row of that cluster was reached from another (``"xi"``); else it is noise.  Rows of the fit
-        get the labels they have; of equal rows that of the first.
+        level of that cluster (``"xi"``): the largest value at which its rows were reached from each other, or could be
+        from themselves if they were reached from outside.  Else it is noise.  Rows of the fit get the labels they have;
+        of equal rows that of the first.
 
         Parameters
         ----------
@@ -404,9 +406,11 @@ class OPTICS(ClusterMixin, BaseEstimator):
         if self.cluster_method == "dbscan":
             return np.append(np.full(n_clusters, float(self._level())), np.inf)
         levels, before = np.zeros(n_clusters + 1), self.predecessor_
-        inside = (self.labels_ >= 0) & (before >= 0) & (self.labels_ == self.labels_[before])
-        np.maximum.at(levels, self.labels_[inside], self.reachability_[inside])
-        return levels
+        is_inside = (before >= 0) & (self.labels_ == self.labels_[before])
+        values = np.where(is_inside, self.reachability_, self.core_distances_)
+        kept = (self.labels_ >= 0) & np.isfinite(values)
+        np.maximum.at(levels, self.labels_[kept], values[kept])
+        return levels * (1.0 + SLACK)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
