@@ -54,7 +54,7 @@ SMALLER = {  # where such data would take minutes: rows and columns that still m
     "SubsampledMap": (1200, 5),
     "SuperLearnerClassifier": (5000, 9),
     "SuperLearnerRegressor": (5000, 9),
-    "UMAP": (2500, 9),
+    "UMAP": (3500, 9),
     "VotingClassifier": (30_000, 9),
     "VotingRegressor": (30_000, 9),
 }
