@@ -108,13 +108,14 @@ def clusterings(document, language):
     words, wording = area_texts("explore", language)["table"], Wording(language, "explore")
     table = Table(title=words["title"], title_justify="left", title_style="bold", box=SIMPLE_HEAD)
     table.add_column(words["method"])
-    for name in ("groups", "silhouette", "null", "stability"):
+    for name in ("groups", "stability", "separation", "null", "silhouette"):
         table.add_column(words[name], justify="right", no_wrap=True)
     table.add_column(words["verdict"])
     for row in sorted((row for row in document["clusterings"] if row["is_best"]), key=lambda row: not row["is_chosen"]):
-        has_groups = row["groups"] >= 2
-        cells = [wording.number(row["groups"]), wording.number(row["silhouette"], 2)] if has_groups else [UNKNOWN] * 2
-        cells += [wording.number(row.get("null_mean"), 2), wording.number(row.get("stability"), 2)]
+        null = (row.get("null_separation") or {}).get("mean")
+        values = (row.get("stability"), row["separation"], null, row["silhouette"])
+        cells = [wording.number(row["groups"]), *(wording.number(value, 2) for value in values)]
+        cells = cells if row["groups"] >= 2 else [UNKNOWN] * 5
         why = wording.word("reason", row["reason"]) if row["verdict"] == "failed" else ""
         verdict = why or wording.word("verdict", row["verdict"])
         style = "bold green" if row["is_chosen"] else ""

@@ -24,9 +24,11 @@ def chosen_row(document: dict) -> dict | None:
 
 
 def best_attempt(document: dict) -> dict | None:
-    """The clustering that came nearest: of those with groups the most stable, then the largest silhouette."""
+    """The clustering that came nearest: of those with groups one that was compared, then the most stable."""
     rows = [row for row in document["clusterings"] if row["groups"] >= 2]
-    return max(rows, key=lambda row: (row["stability"] or 0.0, row["silhouette"]), default=None)
+    return max(
+        rows, key=lambda row: (row["verdict"] == "chance", row["stability"] or 0.0, row["separation"]), default=None
+    )
 
 
 def groups_sentence(document: dict, wording: Wording) -> str:
@@ -40,8 +42,8 @@ def groups_sentence(document: dict, wording: Wording) -> str:
             sizes=wording.listing(sizes, at_most=8),
             method=wording.word("method", row["name"]),
             stability=wording.number(row["stability"], 2),
-            silhouette=wording.number(row["silhouette"], 2),
-            null=wording.number(row["null_mean"], 2),
+            separation=wording.number(row["separation"], 2),
+            null=wording.number(row["null_separation"]["mean"], 2),
         )
         left = int(document["ungrouped"])
         return f"{found} {wording.count('answer.ungrouped', left)}" if left else found
@@ -55,8 +57,8 @@ def groups_sentence(document: dict, wording: Wording) -> str:
         method=wording.word("method", attempt["name"]),
         stability=wording.number(attempt["stability"], 2),
         stable=wording.number(document["protocol"]["stable"], 2),
-        silhouette=wording.number(attempt["silhouette"], 2),
-        null=wording.number(attempt["null_mean"], 2),
+        separation=wording.number(attempt["separation"], 2),
+        null=wording.number((attempt["null_separation"] or {}).get("mean"), 2),
     )
 
 

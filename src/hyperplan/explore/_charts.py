@@ -6,7 +6,7 @@ from hyperplan.report._axes import draw_frame, extent
 from hyperplan.report._svg import Canvas, text_box
 from hyperplan.report._wording import Wording
 
-SIDE, MARGIN = 360.0, 10.0
+SIDE, MARGIN, LEAST_HEIGHT = 360.0, 10.0, 150.0
 COLOURS = 8  # that can be told apart
 
 
@@ -20,9 +20,9 @@ class Layer(NamedTuple):
 
 def map_chart(key: str, x: list, y: list, layers: list[Layer], title: str, description: str, is_named: bool) -> str:
     """Dots in colours; equal distances on the map are equal in both directions.  Groups carry their number."""
-    canvas = Canvas(key, width=SIDE, height=SIDE)
-    canvas.shape("rect", "sea", x=0.5, y=0.5, width=SIDE - 1, height=SIDE - 1, rx=8)
-    places = _places(x, y)
+    places, height = _places(x, y)
+    canvas = Canvas(key, width=SIDE, height=height)
+    canvas.shape("rect", "sea", x=0.5, y=0.5, width=SIDE - 1, height=height - 1, rx=8)
     many = " many" if len(x) > 600 else ""
     for layer in layers:
         if layer.members:
@@ -33,12 +33,14 @@ def map_chart(key: str, x: list, y: list, layers: list[Layer], title: str, descr
     return canvas.render(title, description)
 
 
-def _places(x: list, y: list) -> list[tuple[float, float]]:
+def _places(x: list, y: list) -> tuple[list[tuple[float, float]], float]:
+    """Places of the dots, and the height of the map: a flat cloud needs less of it."""
     low_x, high_x, low_y, high_y = min(x), max(x), min(y), max(y)
     reach = max(high_x - low_x, high_y - low_y) or 1.0
     scale = (SIDE - 2 * MARGIN) / reach
-    left, top = SIDE / 2 - scale * (low_x + high_x) / 2, SIDE / 2 + scale * (low_y + high_y) / 2
-    return [(left + scale * a, top - scale * b) for a, b in zip(x, y)]
+    height = min(max(scale * (high_y - low_y) + 2 * MARGIN, LEAST_HEIGHT), SIDE)
+    left, top = SIDE / 2 - scale * (low_x + high_x) / 2, height / 2 + scale * (low_y + high_y) / 2
+    return [(left + scale * a, top - scale * b) for a, b in zip(x, y)], height
 
 
 def _name(canvas: Canvas, layer: Layer, places) -> None:

@@ -2,9 +2,10 @@
 
 Every setting of every method is fitted once.  Those with two groups or more are fitted again on four fifths of the
 rows, several times: the mean adjusted Rand index between the labels says how stable the groups are.  The stable ones
-are fitted on tables without groups (`_null`): their silhouette must be larger than there by three standard deviations.
-Of those that pass, the best separated is chosen; of equally separated ones that with the larger silhouette; then the
-simplest.  The clock decides how many repetitions there are, nothing else: each depends on the seed alone.
+are fitted on tables without groups (`_null`): their separation, which asks for no shape, must be larger than there by
+three standard deviations, and large enough in itself.  Of those that pass, the best separated is chosen; of equally
+separated ones that with the larger silhouette; then the simplest.  The clock decides how many repetitions there are,
+nothing else: each depends on the seed alone.
 """
 
 import time
@@ -22,8 +23,9 @@ HOPELESS = 0.4  # mean agreement after two refits below which there is no third
 STABLE = 0.75  # mean agreement that is asked for
 DRAWS, LEAST_DRAWS = 20, 5  # tables without groups
 CERTAIN, LEAST_SPREAD = 3.0, 0.01  # standard deviations above them, and the smallest one that is believed
+SEPARATED = 0.7  # separation that is asked for in itself: a method that hardly ever finds groups is easily beaten
 EACH = 4  # settings of a method that go on to these tables
-NEAR = 0.02  # differences of separation and of silhouette that nobody minds
+NEAR = 0.005  # differences of separation and of silhouette that nobody minds
 FIRST_END, REFIT_END, DRAW_END = 0.3, 0.45, 0.6  # shares of the budget
 
 
@@ -55,16 +57,12 @@ class Entry:
 
     @property
     def excess(self) -> float:
-        """By how many standard deviations the silhouette is larger than without groups; nan if that is not known."""
+        """By how many standard deviations the separation is larger than without groups; nan if that is not known."""
         if len(self.null) < LEAST_DRAWS:
             return float("nan")
-        spread = max(float(np.std(self.null, ddof=1)), LEAST_SPREAD)
-        return (self.scores.silhouette - float(np.mean(self.null))) / spread
-
-    @property
-    def p_value(self) -> float:
-        """Share of tables without groups, this one counted among them, that look at least as grouped."""
-        return (1 + sum(value >= self.scores.silhouette for value in self.null)) / (1 + len(self.null))
+        values = [scores.separation for scores in self.null]
+        spread = max(float(np.std(values, ddof=1)), LEAST_SPREAD)
+        return (self.scores.separation - float(np.mean(values))) / spread
 
     @property
     def verdict(self) -> str:
@@ -78,8 +76,8 @@ class Entry:
         if self.stability < STABLE:
             return "unstable"
         if len(self.null) < LEAST_DRAWS:
-            return "untested"
-        return "real" if self.excess >= CERTAIN else "chance"
+            return self.reason or "untested"
+        return "real" if self.excess >= CERTAIN and self.scores.separation >= SEPARATED else "chance"
 
 
 @dataclass
@@ -206,7 +204,7 @@ def _hold_against(entries, reference, seed: int, clock, tell) -> int:
         judge = Judge(reference.points(number))
         sight = sight_of(judge.points, seed)
         for entry in alive:
-            entry.null.append(_silhouette(entry, judge, sight))
+            entry.null.append(_without_groups(entry, judge, sight))
     return DRAWS if alive else 0
 
 
@@ -217,15 +215,18 @@ def contenders(entries) -> list[Entry]:
     for method in METHODS:
         listed = sorted((entry for entry in stable if entry.method is method), key=_promise, reverse=True)
         kept += listed[:EACH]
+        for entry in listed[EACH:]:
+            entry.reason = "behind"
     return kept
 
 
-def _silhouette(entry: Entry, judge: Judge, sight) -> float:
+def _without_groups(entry: Entry, judge: Judge, sight) -> Scores:
+    """Scores of a method with the same settings, chosen anew, on a table without groups."""
     try:
         _, raw = fitted(entry.method, entry.method.settings(sight)[entry.place], judge.points)
-        return judge.scores(coded(raw, group_codes(raw))).silhouette
+        return judge.scores(coded(raw, group_codes(raw)))
     except Exception:  # nothing found is what is hoped for here
-        return 0.0
+        return NO_GROUPS
 
 
 def _promise(entry: Entry) -> tuple:
@@ -247,4 +248,4 @@ def choose(entries) -> Entry | None:
     near = [entry for entry in real if entry.scores.separation >= top - NEAR]
     top = max(entry.scores.silhouette for entry in near)
     near = [entry for entry in near if entry.scores.silhouette >= top - NEAR]
-    return min(near, key=lambda entry: (METHODS.index(entry.method), entry.scores.n_groups))
+    return min(near, key=lambda entry: (METHODS.index(entry.method), entry.scores.n_groups, -entry.stability))

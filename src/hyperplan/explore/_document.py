@@ -9,7 +9,7 @@ import hyperplan
 from hyperplan.compete._audit_sample import as_floats, draw_rows
 from hyperplan.compete._columns_values import typed_values
 from hyperplan.compete._document import column_glance, finite, machine, versions
-from hyperplan.explore._contest import STABLE
+from hyperplan.explore._contest import SEPARATED, STABLE
 from hyperplan.explore._describe import agreement_with
 from hyperplan.explore._form import SCHEMA
 from hyperplan.explore._maps import intrinsic_dimension
@@ -49,7 +49,7 @@ def make_document(found, title: str, sha256: str, used: dict) -> dict:
         "colour": _colour(found, shown),
         "maps": [_map(drawn, shown) for drawn in found.maps],
         "absent_maps": found.absent_maps,
-        "dimension": _dimension(found.maps),
+        "dimension": _dimension(found.maps) | {"local": found.local_dimension},
         "outliers": _outliers(found),
         "audit": [finding.as_dict() for finding in found.findings],
         "protocol": _protocol(found, used),
@@ -108,8 +108,10 @@ def _clustering(entry, chosen, is_best: bool) -> dict:
         ends = {"stability_low": min(entry.agreements), "stability_high": max(entry.agreements)}
         row |= {"stability": round(entry.stability, 6)} | ends
     if entry.null:
-        row |= {"null_mean": float(np.mean(entry.null)), "null_low": min(entry.null), "null_high": max(entry.null)}
-        row |= {"excess": entry.excess, "p": entry.p_value}
+        for name in ("silhouette", "separation"):
+            null = [getattr(scores, name) for scores in entry.null]
+            row[f"null_{name}"] = {"mean": float(np.mean(null)), "low": min(null), "high": max(null)}
+        row["excess"] = entry.excess
     if chosen is not None and entry.labels is not None:
         row["agreement"] = float(adjusted_rand_score(chosen.labels, entry.labels))
     return row
@@ -193,5 +195,6 @@ def _protocol(found, used: dict) -> dict:
         "refits": found.contest.n_refits,
         "draws": found.contest.n_draws,
         "stable": STABLE,
+        "separated": SEPARATED,
         "was_interrupted": used["was_interrupted"],
     }

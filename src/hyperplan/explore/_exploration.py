@@ -61,7 +61,7 @@ class Exploration:
         """The clusterings that were compared, as a frame; ``best`` marks the one that stands for its method."""
         import pandas
 
-        keys = ("name", "groups", "silhouette", "calinski_harabasz", "separation", "stability", "null_mean", "p")
+        keys = ("name", "groups", "silhouette", "calinski_harabasz", "separation", "excess", "stability")
         keys += ("grouped", "verdict", "is_chosen", "is_best", "settings", "reason")
         rows = [{key: row.get(key) for key in keys} for row in self.document["clusterings"]]
         return pandas.DataFrame(rows).rename(columns={"name": "method", "is_chosen": "chosen", "is_best": "best"})

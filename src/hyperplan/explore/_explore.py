@@ -20,7 +20,7 @@ from hyperplan.explore._errors import ExploreError
 from hyperplan.explore._exploration import Exploration
 from hyperplan.explore._findings import audit_table
 from hyperplan.explore._judge import coded
-from hyperplan.explore._maps import draw_maps
+from hyperplan.explore._maps import draw_maps, local_dimension
 from hyperplan.explore._methods import methods as all_methods
 from hyperplan.explore._null import Reference
 from hyperplan.explore._outliers import expected_share, outlier_factors, strangest
@@ -48,6 +48,7 @@ class Found:
     labels: np.ndarray
     maps: list
     absent_maps: list
+    local_dimension: float | None
     factors: np.ndarray
     factors_learnt_on: int
     expected: float | None
@@ -143,7 +144,8 @@ def _find(frame, settings, columns, used, findings, listed, clock, tell) -> Foun
         expected = expected_share(reference, seed, clock)
     differences, described = describe(frame, columns, labels, seed) if contest.chosen else ([], [])
     return Found(
-        settings, frame, columns, findings, space, arena, contest, labels, maps, absent, factors, learnt_on, expected,
+        settings, frame, columns, findings, space, arena, contest, labels, maps, absent,
+        None if clock.is_stopped else local_dimension(points[arena]), factors, learnt_on, expected,
         strangest(frame, space, points, factors, labels * bool(contest.chosen), seed), differences, described,
         colour_column(columns, settings, differences),
     )  # fmt: skip

@@ -3,7 +3,7 @@
 from hyperplan.report._document import COLUMN, FINDING, SEVERITIES, check_form, completed
 
 SCHEMA = "hyperplan/explore/1"
-VERDICTS = ("real", "chance", "unstable", "one_group", "untested", "failed", "late")
+VERDICTS = ("real", "chance", "unstable", "one_group", "untested", "behind", "failed", "late")
 
 CLUSTERING = {
     "name": "text",
@@ -19,11 +19,9 @@ CLUSTERING = {
     "stability?": "number",
     "stability_low?": "number",
     "stability_high?": "number",
-    "null_mean?": "number",
-    "null_low?": "number",
-    "null_high?": "number",
+    "null_silhouette?": {"mean": "number", "low": "number", "high": "number"},
+    "null_separation?": {"mean": "number", "low": "number", "high": "number"},
     "excess?": "number",
-    "p?": "number",
     "agreement?": "number",
     "seconds?": "number",
     "reason?": "text",
@@ -62,7 +60,12 @@ DOCUMENT = {
         {"name": "text", "learnt_on": "number", "placed": "number", "values": "table", "x": ["number"], "y": ["number"]}
     ],
     "absent_maps": [{"name": "text", "reason": "text"}],
-    "dimension": {"estimate?": "number", "by?": "text", "curves": [{"name": "text", "values": ["number"]}]},
+    "dimension": {
+        "estimate?": "number",
+        "by?": "text",
+        "local?": "number",
+        "curves": [{"name": "text", "values": ["number"]}],
+    },
     "outliers": {
         "limit": "number",
         "count": "number",
@@ -82,6 +85,7 @@ DOCUMENT = {
         "refits": "number",
         "draws": "number",
         "stable": "number",
+        "separated": "number",
         "was_interrupted": "flag",
     },
     "receipt": {"data_sha256": "text", "machine?": "text", "python?": "text", "packages?": "table"},

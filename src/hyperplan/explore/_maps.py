@@ -13,11 +13,13 @@ import scipy.sparse.csgraph as csgraph
 
 from hyperplan.compete._audit_sample import draw_rows
 from hyperplan.metrics import continuity, elbow, residual_variance, trustworthiness
+from hyperplan.neighbors import kneighbors_graph
 
 DIMENSIONS = 10  # looked at for the true one
-FLAT = 0.05  # share of the variance of distances that may be missing from a map that is called complete
+FLAT = 0.01  # share of the variance of distances that may be missing from one dimension that is called enough
 NEIGHBOURS, UMAP_NEIGHBOURS = 10, 15
 PCA_ROWS, ISOMAP_ROWS, UMAP_ROWS = 100_000, 1_500, 5_000  # learnt on
+LEAST_PART = 50  # rows of a part of the graph whose dimension is asked for
 JUDGED_ROWS = 800
 CHUNK = 2_000  # rows placed at a time
 MAPS_END = 0.85  # share of the budget
@@ -82,22 +84,40 @@ def _pca(points, seed: int, clock) -> Map:
 def _isomap(points, seed: int, clock) -> Map:
     """Isomap; where the graph of neighbours falls into parts, RISIMAP, which joins them by the shortest bridges."""
     from hyperplan import manifold
-    from hyperplan.neighbors import kneighbors_graph
 
     some = draw_rows(len(points), ISOMAP_ROWS, seed)
     learnt = np.unique(points[some], axis=0)  # copies of a row would be each other's only neighbours
     n_neighbors = min(NEIGHBOURS, len(learnt) - 1)
-    n_parts, _ = csgraph.connected_components(kneighbors_graph(learnt, n_neighbors), directed=False)
+    n_parts, part = csgraph.connected_components(kneighbors_graph(learnt, n_neighbors), directed=False)
     name = "isomap" if n_parts == 1 else "risimap"
     n_components = min(DIMENSIONS, points.shape[1])
     kind = manifold.Isomap if n_parts == 1 else manifold.RISIMAP
     model = kind(n_neighbors=n_neighbors, n_components=n_components)
     found = np.asarray(model.fit_transform(learnt))
-    lengths, widths = model.dist_matrix_, range(1, found.shape[1] + 1)
-    curve = [residual_variance(lengths, found[:, :d], metric="precomputed") for d in widths]
+    curve = _residuals(model, found) if n_parts == 1 else _curve_of_part(learnt[part == np.bincount(part).argmax()])
     coordinates = _place(model, points, learnt, found, clock)
     values = {"parts": int(n_parts)} | _judged(points, coordinates, some)
     return Map(name, coordinates, len(some), values, curve)
+
+
+def _residuals(model, found) -> list:
+    """Residual variances of the distances along the surface, with one dimension, two, ..."""
+    widths = range(1, found.shape[1] + 1)
+    return [residual_variance(model.dist_matrix_, found[:, :d], metric="precomputed") for d in widths]
+
+
+def _curve_of_part(rows) -> list:
+    """The curve of the largest part: bridges between parts would be measured along with it."""
+    from hyperplan.manifold import Isomap
+
+    if len(rows) < LEAST_PART:
+        return []
+    for n_neighbors in (NEIGHBOURS, 2 * NEIGHBOURS):  # a part may fall apart when it is looked at alone
+        n_parts, _ = csgraph.connected_components(kneighbors_graph(rows, n_neighbors), directed=False)
+        if n_parts == 1:
+            model = Isomap(n_neighbors=n_neighbors, n_components=min(DIMENSIONS, rows.shape[1]))
+            return _residuals(model, np.asarray(model.fit_transform(rows)))
+    return []
 
 
 def _umap(points, seed: int, clock) -> Map:
@@ -157,3 +177,16 @@ def intrinsic_dimension(curve: list) -> int | None:
     if curve[0] <= FLAT:
         return 1
     return elbow(curve) + 1 if len(curve) > 2 else len(curve)
+
+
+def local_dimension(points) -> float | None:
+    """A second opinion: how fast the number of neighbours grows with the distance; None if distances tell nothing."""
+    from hyperplan.manifold import intrinsic_dimension as nearest_neighbours
+
+    rows = np.unique(points, axis=0)
+    if len(rows) < LEAST_PART:
+        return None
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        found = float(nearest_neighbours(rows, n_neighbors=NEIGHBOURS))
+    return found if np.isfinite(found) else None

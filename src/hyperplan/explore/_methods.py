@@ -40,12 +40,6 @@ class Method(NamedTuple):
     path: str
     settings: Callable[[Sight], list[dict]]
 
-    @property
-    def exists(self) -> bool:
-        """Whether the library has its class."""
-        family, _, name = self.path.partition(".")
-        return hasattr(importlib.import_module(f"hyperplan.{family}"), name)
-
     def build(self, settings: dict):
         """An estimator with `fit_predict` and `predict`."""
         family, _, name = self.path.partition(".")
@@ -108,9 +102,9 @@ METHODS = (  # from the simplest to explain on
 
 
 def methods(names=None) -> tuple[Method, ...]:
-    """The methods of these names, or all that the library has."""
+    """The methods of these names, or all."""
     if names is None:
-        return tuple(method for method in METHODS if method.exists)
+        return METHODS
     unknown = set(names) - {method.name for method in METHODS}
     if unknown:
         known = ", ".join(method.name for method in METHODS)

@@ -1,36 +1,34 @@
 """Tables without groups: what a clustering method must beat before its groups are believed.
 
-The numbers of such a table are one cloud: a Gaussian with the correlations of the columns, each bent to the skewness
-of its own column (the transformation of Yeo and Johnson, which with no parameter makes two humps), rounded as the
-column is and cut where it ends.  A value that many rows share keeps its share, categories and texts are dealt at
-random, and so are missing values.  What is left is everything but groups.  With all columns Gaussian this is the
-reference of SigClust.
+The numbers of such a table are one cloud: a Gaussian with the rank correlations of the columns, each bent to the
+values of its own column, of which only humps are taken away: its distribution is the nearest with a single one.  They
+are rounded as the column is.  A value that many rows share keeps its share, categories and texts are dealt at random,
+and so are missing values.  What is left is everything but groups: skewness, tails, steps, correlations.  With Gaussian
+columns this is the reference of SigClust.
 
-References: Liu, Hayes, Nobel, Marron (2008), Statistical significance of clustering for high-dimension, low-sample size
-data; Yeo, Johnson (2000), A new family of power transformations to improve normality or symmetry.
+Reference: Liu, Hayes, Nobel, Marron (2008), Statistical significance of clustering for high-dimension, low-sample size
+data.
 """
 
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
-POWERS = np.arange(-20, 41) / 10.0
-LOOKED_AT = 500  # values that decide a power
+from hyperplan._math.isotonic import pooled
+
+BINS = 24  # of equal counts, that stand for a distribution; and shares of the rows that have bins of their own
+TAILS = (0.002, 0.005, 0.01, 0.02)
+FEW = 30  # distinct values of a column that are steps, each a bin of its own
 SHARED = 0.25  # share of the rows that have one value, from which on it keeps its share
-FEW = 12  # distinct values of a column that is not asked for such a value: its steps are kept anyway
 
 
 class _Bend(NamedTuple):
-    """How a column follows from a Gaussian: centre and scale before, power, mean and spread after, steps, ends."""
+    """How a column follows from a Gaussian: values at shares of the rows, steps, and the value that many rows share."""
 
-    centre: float
-    scale: float
-    power: float
-    mean: float
-    spread: float
+    shares: np.ndarray  # from 0 to 1
+    values: np.ndarray  # at these shares; for steps one less, each for the span between two shares
     step: float
-    low: float
-    high: float
     shared: float  # nan for none
 
 
@@ -119,57 +117,53 @@ def _learn(values, known) -> tuple[_Bend, np.ndarray]:
     if len(levels) > FEW and counts.max() >= SHARED * known.sum():
         shared = float(levels[np.argmax(counts)])
         is_free = known & (values != shared)
-    free = values[is_free]
-    if free.size < 2 or np.ptp(free) == 0.0:
-        level = float(free[0]) if free.size else 0.0
-        return _Bend(level, 1.0, 1.0, 0.0, 0.0, 0.0, level, level, shared), np.zeros(len(values))
-    centre, scale = float(np.median(free)), float(free.std())
-    plain = (free - centre) / scale
-    power = _likeliest_power(plain)
-    bent = yeo_johnson(plain, power)
-    mean, spread = float(bent.mean()), float(bent.std())
     scores = np.zeros(len(values))
-    if spread > 0.0:
-        scores[is_free] = (bent - mean) / spread
-    gaps = np.diff(np.unique(free))
-    bend = _Bend(centre, scale, power, mean, spread, float(gaps.min()), float(free.min()), float(free.max()), shared)
-    return bend, scores
+    free = values[is_free]
+    if not free.size:
+        return _Bend(np.array([0.0, 1.0]), np.zeros(1), 0.0, shared), scores
+    levels, place, counts = np.unique(free, return_inverse=True, return_counts=True)
+    middle = np.cumsum(counts) - 0.5 * counts  # equal values share the mean of their ranks
+    scores[is_free] = ndtri(middle[place.ravel()] / free.size)
+    bend = _steps(levels, counts) if len(levels) <= FEW else _curve(np.sort(free), float(np.diff(levels).min()))
+    return bend._replace(shared=shared), scores
+
+
+def _steps(levels, counts) -> _Bend:
+    """A column of few values: their counts, with one hump."""
+    heights = one_hump(counts.astype(np.float64), np.ones(len(counts)))
+    return _Bend(np.append(0.0, np.cumsum(heights) / heights.sum()), levels, 0.0, np.nan)
+
+
+def _curve(ordered, step: float) -> _Bend:
+    """A column of many values: its density over bins of equal counts, with one hump."""
+    tails = np.array(TAILS)
+    edges = np.unique(np.quantile(ordered, np.concatenate([np.linspace(0.0, 1.0, BINS + 1), tails, 1.0 - tails])))
+    counts, _ = np.histogram(ordered, edges)
+    widths = np.diff(edges)
+    masses = one_hump(counts / widths, widths) * widths
+    return _Bend(np.append(0.0, np.cumsum(masses) / masses.sum()), edges, step, np.nan)
 
 
 def _bent(cloud, bend: _Bend) -> np.ndarray:
     """Values of a column from standard normal ones."""
-    ends = (np.array([bend.low, bend.high]) - bend.centre) / bend.scale
-    low, high = yeo_johnson(ends, bend.power)
-    values = inverse_yeo_johnson(np.clip(bend.mean + bend.spread * cloud, low, high), bend.power)
-    values = bend.centre + bend.scale * values
+    shares = ndtr(cloud)
+    if len(bend.values) < len(bend.shares):
+        return bend.values[np.clip(np.searchsorted(bend.shares, shares, side="right") - 1, 0, len(bend.values) - 1)]
+    values = np.interp(shares, bend.shares, bend.values)
+    low, high = bend.values[0], bend.values[-1]
     if bend.step > 0.0:
-        values = bend.low + np.round((values - bend.low) / bend.step) * bend.step
-    return np.clip(values, bend.low, bend.high)
+        values = low + np.round((values - low) / bend.step) * bend.step
+    return np.clip(values, low, high)
 
 
-def _likeliest_power(plain) -> float:
-    """The power under which the values are most likely Gaussian."""
-    if plain.size > LOOKED_AT:
-        plain = np.sort(plain)[np.linspace(0, plain.size - 1, LOOKED_AT).astype(int)]
-    slope = float((np.sign(plain) * np.log1p(np.abs(plain))).mean())
-    with np.errstate(all="ignore"):
-        spreads = np.array([yeo_johnson(plain, power).std() for power in POWERS])
-        likelihood = -np.log(spreads) + (POWERS - 1.0) * slope
-    return float(POWERS[np.nanargmax(np.where(np.isfinite(likelihood), likelihood, -np.inf))])
+def one_hump(heights: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The nearest heights, by weighted least squares, that rise up to some place and fall from there on."""
+    tried = [_hump_at(heights, weights, top) for top in range(len(heights) + 1)]
+    return min(tried, key=lambda fitted: float((weights * (heights - fitted) ** 2).sum()))
 
 
-def yeo_johnson(x, power: float) -> np.ndarray:
-    """The power transformation for numbers of both signs."""
-    size = np.abs(x)
-    up = np.log1p(size) if power == 0.0 else ((1.0 + size) ** power - 1.0) / power
-    down = np.log1p(size) if power == 2.0 else ((1.0 + size) ** (2.0 - power) - 1.0) / (2.0 - power)
-    return np.where(x >= 0.0, up, -down)
-
-
-def inverse_yeo_johnson(y, power: float) -> np.ndarray:
-    """The number whose transformation is y, for y that has one."""
-    size = np.abs(y)
-    with np.errstate(invalid="ignore"):
-        up = np.expm1(size) if power == 0.0 else (1.0 + power * size) ** (1.0 / power) - 1.0
-        down = np.expm1(size) if power == 2.0 else (1.0 + (2.0 - power) * size) ** (1.0 / (2.0 - power)) - 1.0
-    return np.where(y >= 0.0, up, -down)
+def _hump_at(heights, weights, top: int) -> np.ndarray:
+    """Nearest heights that rise before a place and fall behind it."""
+    up = pooled(heights[:top], weights[:top])
+    down = pooled(heights[top:][::-1].copy(), weights[top:][::-1].copy())
+    return np.append(up, down[::-1])

@@ -16,9 +16,9 @@ def clusterings_view(document: dict, wording: Wording) -> dict:
     rows = document["clusterings"]
     best = [row for row in rows if row["is_best"]]
     fine = [row for row in best if row["verdict"] not in ("failed", "late")]
-    bounds = [0.0, *(row["silhouette"] for row in fine)]
-    bounds += [row[end] for row in fine for end in ("null_low", "null_high") if row[end] is not None]
-    scale = strip_scale(min(bounds), max(*bounds, 0.1))
+    nulls = [row["null_separation"] for row in fine if row["null_separation"]]
+    bounds = [row["separation"] for row in fine] + [null[end] for null in nulls for end in ("low", "high")]
+    scale = strip_scale(min([*bounds, 0.5]), 1.0)
     fine.sort(key=lambda row: (not row["is_chosen"], row["verdict"] != "real", -row["separation"], -row["silhouette"]))
     return {
         "rows": [_clustering(row, wording, scale, document) for row in fine],
@@ -36,36 +36,48 @@ def clusterings_view(document: dict, wording: Wording) -> dict:
             refits=int(document["protocol"]["refits"]),
             draws=int(document["protocol"]["draws"]),
             stable=wording.number(document["protocol"]["stable"], 2),
+            separated=wording.number(document["protocol"]["separated"], 2),
         ),
     }
 
 
 def _clustering(row: dict, wording: Wording, scale, document: dict) -> dict:
-    label, silhouette = wording.word("method", row["name"]), wording.number(row["silhouette"], 2)
-    region = (row["null_low"], row["null_high"]) if row["null_low"] is not None else None
+    label, separation = wording.word("method", row["name"]), wording.number(row["separation"], 2)
+    null, has_groups = row["null_separation"], row["groups"] >= 2
+    region = (null["low"], null["high"]) if null else None
     if region and region[1] - region[0] < NARROWEST * (scale.high - scale.low):
         region = (region[0], region[0] + NARROWEST * (scale.high - scale.low))
-    tip = wording.say("clusterings.tip", method=label, silhouette=silhouette, null=wording.number(row["null_mean"], 2))
+    tip = wording.say("clusterings.tip", method=label, separation=separation, null=_mean(null, wording))
     kind, verdict = "chosen" if row["is_chosen"] else "", wording.word("verdict", row["verdict"])
     stability = wording.number(row["stability"], 2) if row["stability"] is not None else UNKNOWN
-    separation = wording.number(row["separation"], 2)
-    has_groups = row["groups"] >= 2
+    silhouette = wording.number(row["silhouette"], 2)
+    shown = {
+        "separation": separation,
+        "silhouette": silhouette,
+        "null_silhouette": wording.say("clusterings.null", value=_mean(row["null_silhouette"], wording))
+        if row["null_silhouette"]
+        else "",
+        "dispersion": wording.number(row["calinski_harabasz"]),
+        "outside": wording.percent(1.0 - row["grouped"]),
+        "groups": wording.count("clusterings.groups", int(row["groups"])),
+    }
+    nothing = dict.fromkeys(shown, UNKNOWN) | {"null_silhouette": "", "groups": ""}
     return {
         "label": label,
         "is_chosen": row["is_chosen"],
-        "settings": settings_text(row["settings"]),
-        "groups": wording.count("clusterings.groups", int(row["groups"])) if has_groups else "",
-        "silhouette": silhouette if has_groups else UNKNOWN,
-        "strip": strip(wording, scale, None, row["silhouette"], None, tip, kind, None, region),
-        "separation": separation if has_groups else UNKNOWN,
+        "strip": strip(wording, scale, None, row["separation"], None, tip, kind, None, region) if has_groups else "",
         "stability": stability,
-        "dispersion": wording.number(row["calinski_harabasz"]) if has_groups else UNKNOWN,
-        "grouped": wording.percent(1.0 - row["grouped"]) if has_groups else UNKNOWN,
-        "agreement": wording.number(row["agreement"], 2) if row["agreement"] is not None else UNKNOWN,
         "verdict": verdict,
         "is_real": row["verdict"] == "real",
-        "summary": wording.say("clusterings.summary", stability=stability, separation=separation, verdict=verdict),
-    }  # fmt: skip
+        "summary": wording.say("clusterings.summary", stability=stability, silhouette=silhouette, verdict=verdict)
+        if has_groups
+        else verdict,
+        **(shown if has_groups else nothing),
+    }
+
+
+def _mean(null: dict | None, wording: Wording) -> str:
+    return wording.number(null["mean"], 2) if null else UNKNOWN
 
 
 def _setting(row: dict, wording: Wording) -> dict:
@@ -95,7 +107,8 @@ def choice_view(rows: list[dict], wording: Wording) -> dict | None:
         told = [(_told(row), row) for row in rows if row["name"] == name and row["verdict"] not in ("failed", "late")]
         told = [(k, row) for k, row in told if k is not None]
         if len(told) >= 2:
-            spans = [(row["null_low"], row["null_high"]) if row["null_low"] is not None else None for _, row in told]
+            nulls = (row["null_silhouette"] for _, row in told)
+            spans = [(null["low"], null["high"]) if null else None for null in nulls]
             lines.append({"name": wording.word("method", name), "x": [k for k, _ in told],
                           "y": [row["silhouette"] for _, row in told], "null": spans})  # fmt: skip
     if not lines:

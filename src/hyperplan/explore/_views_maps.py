@@ -124,9 +124,10 @@ def dimension_view(document: dict, wording: Wording) -> dict | None:
     if not curves or max(len(curve["values"]) for curve in curves) < 2:
         return None
     estimate = document["dimension"]["estimate"]
-    by = wording.word("map", document["dimension"]["by"] or "")
+    by, local = wording.word("curve", document["dimension"]["by"] or ""), document["dimension"]["local"]
     return {
         "svg": dimension_chart(wording, curves, estimate),
         "legend": [wording.word("curve", curve["name"]) for curve in curves],
         "says": wording.count("dimension.says", int(estimate), by=by) if estimate else "",
+        "local": wording.say("dimension.local", value=wording.number(local, 1)) if local else "",
     }
