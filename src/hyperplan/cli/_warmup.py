@@ -52,13 +52,15 @@ TALL, WIDE = (70_000, 32), (600, 2_100)  # sizes beyond which no other algorithm
 TALL_TREES, WIDE_TREES = (80_000, 12), (600, 120)  # the same for trees, which decide earlier and hold rows out
 TALL_KERNELS = (3_000, 32)  # the same for methods that need all pairs of rows
 PAIRS_AGAIN = (1_100, 13)  # the same for those that look at all pairs in each of many steps
-PAIRS_EACH_STEP = ("DensityModes", "LargeMarginNearestNeighbor", "NeighborhoodComponentsAnalysis")
+PAIRS_EACH_STEP = ("DensityModes", "LargeMarginNearestNeighbor", "NeighborhoodComponentsAnalysis", "MDS")
+PAIRS = ("DBSCAN", "OPTICS", "SpectralClustering")  # clusterers that look at pairs of rows
 SPARSE, SPARSE_ROW = (4_000, 2_500), 20  # the same for sparse data, and its values per row
 TREES = ("tree", "ensemble")
 FEW_MODELS = {"n_alphas": 5, "Cs": 2, "cv": 2, "max_nodes": 50, "n_features_to_select": 3, "max_iter": 5}
 FEW_TREES = {"n_estimators": 2, "max_iter": 3, "max_depth": 4}
 LARGE_SECONDS = 4.0  # an estimator's large fits with options stop then; those of the plain estimator are all done
-MANY_STEPS = ("HuberRegressor", "QuantileRegressor", "KernelPerceptron")  # whole large fits of these would take minutes
+# whole large fits of these would take minutes
+MANY_STEPS = ("HuberRegressor", "QuantileRegressor", "KernelPerceptron", "MDS")
 
 COMMANDS = {"compete": (candidate_names, warm_candidate), "explore": (method_names, warm_method)}
 ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
@@ -314,9 +316,14 @@ def _large_inputs(estimator, is_plain):
     family = estimator.__module__.split(".")[1]
     if family in SAME_AT_ANY_SIZE or estimator.__name__ in WHOLE_MATRICES:
         return
-    own = {"preprocessing": (TALL,), **dict.fromkeys(("kernels", "neighbors", "decomposition"), (TALL_KERNELS, WIDE))}
-    shapes = own.get(family, (TALL_TREES, WIDE_TREES) if family in TREES else (TALL, WIDE))
+    own = {
+        "preprocessing": (TALL,),
+        **dict.fromkeys(("kernels", "neighbors", "decomposition"), (TALL_KERNELS, WIDE)),
+        **dict.fromkeys(TREES, (TALL_TREES, WIDE_TREES)),
+    }
+    shapes = own.get(family, (TALL, WIDE))
     needs_pairs = family == "svm" and not estimator.__name__.startswith("Linear")
+    needs_pairs |= family == "manifold" or estimator.__name__ in PAIRS
     shapes = (TALL_KERNELS,) if needs_pairs else shapes
     shapes = (PAIRS_AGAIN,) if estimator.__name__ in PAIRS_EACH_STEP else shapes
     others = []
