@@ -35,6 +35,7 @@ NOT_AS_COPIES = {
     "RidgeCV": LEFT_OUT,
     "RidgeClassifierCV": LEFT_OUT,
     "AdaBoostRegressor": DRAWN,
+    "MiniBatchKMeans": DRAWN,
     "CalibratedClassifierCV": "calibrates on folds, and repeating rows moves the folds",
     "BaggingClassifier": DRAWN,
     "BaggingRegressor": DRAWN,
@@ -59,6 +60,7 @@ EXCUSED: dict[str, dict[str, str]] = {
     "NadarayaWatsonRegressor": {WEIGHTS[0]: LEFT_OUT},
     "Ridge": {"check_non_transformer_estimators_n_iter": DIRECT},
     "RidgeClassifier": {"check_non_transformer_estimators_n_iter": DIRECT},
+    "KMeans": dict.fromkeys(WEIGHTS, "starts from rows drawn at random, and the check shuffles the copies"),
     "LogisticRegressionCV": {"check_sparsify_coefficients": "the check has too few rows per class for five folds"},
 }
 SEARCHED = "rows are kept and searched, nothing is optimised"

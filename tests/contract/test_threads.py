@@ -41,6 +41,7 @@ SMALLER = {  # where such data would take minutes: rows and columns that still m
     "NuSVR": (2500, 9),
     "ObliqueTreeClassifier": (1500, 9),
     "ObliqueTreeRegressor": (1500, 9),
+    "NumberOfClusters": (9000, 5),
     "OPTICS": (5000, 3),
     "OneClassSVM": (2500, 9),
     "RISIMAP": (1200, 5),
@@ -49,6 +50,7 @@ SMALLER = {  # where such data would take minutes: rows and columns that still m
     "SVC": (2500, 9),
     "SVR": (2500, 9),
     "SeparableCoordinates": (5000, 5),
+    "SpectralClustering": (1200, 5),
     "StackingClassifier": (5000, 9),
     "StackingRegressor": (5000, 9),
     "SubsampledMap": (1200, 5),
@@ -92,7 +94,7 @@ def chunks(monkeypatch):
             return self.pool.map(func, items)
 
         def submit(self, func, *arguments):
-            counts.append(1)
+            counts.append(len(arguments[-1]) if isinstance(arguments[-1], list) else 1)  # a run of tasks for one thread
             return self.pool.submit(func, *arguments)
 
     monkeypatch.setattr(parallel, "_pool", lambda n_jobs: Counting(plain(n_jobs)))

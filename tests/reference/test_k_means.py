@@ -295,10 +295,11 @@ def test_numbers_of_clusters_that_make_no_sense():
     with pytest.raises(ValueError, match="n_samples=5"):
         NumberOfClusters(9).fit(X)
     with pytest.raises(ValueError, match="cannot choose"):
-        NumberOfClusters(1).fit(X)
+        NumberOfClusters([1, 5]).fit(X)
     with pytest.raises(ValueError, match="cannot choose"):
         NumberOfClusters([2, 3], rule="elbow").fit(X)
     assert NumberOfClusters([2, 3, 50]).fit(X).numbers_.tolist() == [2, 3]
+    assert NumberOfClusters(1).fit(X).n_clusters_ == 1
 
 
 def test_numbers_of_clusters_of_sparse_rows_and_of_a_sample():

@@ -70,7 +70,7 @@ class NumberOfClusters(ClusterMixin, BaseEstimator):
         Numbers to compare, rising; those above the number of rows are left out.  The elbow is the largest second
         difference of the inertias, so numbers should be evenly spaced.
     rule : {'silhouette', 'calinski_harabasz', 'elbow'}, default='silhouette'
-        Which curve decides.
+        Which curve decides; a single number needs no choice.
     init, n_init, max_iter, tol
         As in `KMeans`; `n_init` is 3 by default, for curves without the bumps of bad starts.
     sample_size : int, default=5000
@@ -98,6 +98,8 @@ class NumberOfClusters(ClusterMixin, BaseEstimator):
         Its labels.
     certificate_ : Certificate
         Its certificate.
+    n_iter_ : int
+        Its steps.
     n_features_in_ : int
         Number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -177,7 +179,7 @@ class NumberOfClusters(ClusterMixin, BaseEstimator):
         models = [KMeans(int(k), random_state=seed, **options).fit(X) for k in numbers]
         curves = self._curves(X, numbers, models, seed)
         choices = chosen_numbers(curves)
-        chosen = choices[self.rule]
+        chosen = int(numbers[0]) if len(numbers) == 1 else choices[self.rule]
         if chosen is None:
             raise ValueError(
                 f"rule={self.rule!r} cannot choose among n_clusters={numbers.tolist()} for {X.shape[0]} rows: give "
@@ -186,8 +188,8 @@ class NumberOfClusters(ClusterMixin, BaseEstimator):
         # 4. attributes
         self.n_clusters_, self.choices_ = chosen, choices
         self.numbers_, self.inertias_, self.silhouettes_, self.calinski_harabasz_ = curves
-        self.best_model_ = models[numbers.tolist().index(chosen)]
-        self.labels_, self.certificate_ = self.best_model_.labels_, self.best_model_.certificate_
+        best = self.best_model_ = models[numbers.tolist().index(chosen)]
+        self.labels_, self.certificate_, self.n_iter_ = best.labels_, best.certificate_, best.n_iter_
         return self
 
     def _numbers(self, n):

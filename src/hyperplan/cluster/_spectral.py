@@ -43,6 +43,7 @@ OWN = ("householder-ql", "householder-qr", "givens-ql", "givens-qr", "jacobi")
 GIVEN = ("precomputed", "precomputed_nearest_neighbors")
 SMALLEST = 1e-3  # of an eigenvalue of the averaging over neighbours that is divided by: below it only noise would grow
 RESIDUAL = 1e-6
+SAME = 2.0**-22  # times its norm: a row nearer than the rounding of float32 to one of the fit is that row
 
 
 def own_solver(name):
@@ -309,7 +310,8 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
     def predict(self, X):
         """Clusters of new rows, by the formula of Nystroem.
 
-        A row that is one of the fit gets its label of the fit; a row without any affinity to those gets -1.
+        A row that is one of the fit, but for the rounding of float32, gets its label of the fit; a row without any
+        affinity to those gets -1.
 
         Parameters
         ----------
@@ -323,7 +325,7 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = check_design(self, X, accept_sparse="csr", dtype=np.float64)
-        known = equal_rows(X, self._fit_X)
+        known = self._known(X)
         labels = np.empty(X.shape[0], dtype=self.labels_.dtype)
         labels[known >= 0] = self.labels_[known[known >= 0]]
         new = np.flatnonzero(known < 0)
@@ -335,6 +337,14 @@ class SpectralClustering(ClusterMixin, BaseEstimator):
             coordinates = sums[:, :-1] / np.where(degree != 0, degree, 1.0) / factors
             labels[new] = np.where(degree[:, 0] != 0, self._rule(coordinates), -1)
         return labels
+
+    def _known(self, X):
+        """For each row the one of the fit that it is, -1 for new ones."""
+        if self._is_given():
+            return equal_rows(X, self._fit_X)
+        distances, rows = NearestNeighbors(n_neighbors=1, n_jobs=self.n_jobs).fit(self._fit_X).kneighbors(X)
+        norms = np.sqrt(X.multiply(X).sum(axis=1) if sp.issparse(X) else np.einsum("ij,ij->i", X, X))
+        return np.where(distances[:, 0] <= SAME * np.asarray(norms).ravel(), rows[:, 0], -1)
 
     def _affinity_sums(self, X):
         """Affinities with the rows of the fit times their coordinates, and the sum of affinities as last column."""
