@@ -45,22 +45,27 @@ OPTION_NAMES = (
     "multi_class",
     "covariance_type",
 )
-WHOLE_MATRICES = ("KernelPCA", "MultipleKernelSVC")  # hold all kernel values; no kernel of theirs is for large data
 SAME_AT_ANY_SIZE = ("naive_bayes", "discriminant_analysis", "mixture")  # families that need no large fits
 ENGINE_OPTIONS = ("solver", "loss", "penalty", "criterion", "l1_ratio")  # those that decide with the size what runs
 TALL, WIDE = (70_000, 32), (600, 2_100)  # sizes beyond which no other algorithm is chosen (tests/cli/test_warmup.py)
 TALL_TREES, WIDE_TREES = (80_000, 12), (600, 120)  # the same for trees, which decide earlier and hold rows out
 TALL_KERNELS = (3_000, 32)  # the same for methods that need all pairs of rows
 PAIRS_AGAIN = (1_100, 13)  # the same for those that look at all pairs in each of many steps
-PAIRS_EACH_STEP = ("DensityModes", "LargeMarginNearestNeighbor", "NeighborhoodComponentsAnalysis", "MDS")
-PAIRS = ("DBSCAN", "OPTICS", "SpectralClustering")  # clusterers that look at pairs of rows
+OWN_SHAPES = {
+    **dict.fromkeys(("DensityModes", "LargeMarginNearestNeighbor", "NeighborhoodComponentsAnalysis"), (PAIRS_AGAIN,)),
+    **dict.fromkeys(("DBSCAN", "OPTICS", "SpectralClustering"), (TALL_KERNELS,)),  # look at pairs of rows
+    **dict.fromkeys(("MDS", "SpectralEmbedding"), (PAIRS_AGAIN,)),
+    "QuantileRegressor": (TALL_KERNELS,),  # SciPy solves what is wider, or sparse
+    **dict.fromkeys(("KernelPCA", "MultipleKernelSVC"), ()),  # hold all kernel values: nothing is for large data
+    "NumberOfClusters": (),  # runs other clusterers
+}
 SPARSE, SPARSE_ROW = (4_000, 2_500), 20  # the same for sparse data, and its values per row
 TREES = ("tree", "ensemble")
 FEW_MODELS = {"n_alphas": 5, "Cs": 2, "cv": 2, "max_nodes": 50, "n_features_to_select": 3, "max_iter": 5}
 FEW_TREES = {"n_estimators": 2, "max_iter": 3, "max_depth": 4}
 LARGE_SECONDS = 4.0  # an estimator's large fits with options stop then; those of the plain estimator are all done
 # whole large fits of these would take minutes
-MANY_STEPS = ("HuberRegressor", "QuantileRegressor", "KernelPerceptron", "MDS")
+MANY_STEPS = ("HuberRegressor", "KernelPerceptron", "MDS", "OrdinalRegression", "ProbitRegression")
 
 COMMANDS = {"compete": (candidate_names, warm_candidate), "explore": (method_names, warm_method)}
 ANSWERS = ("predict", "predict_proba", "decision_function", "transform", "score_samples")
@@ -314,18 +319,17 @@ def _large_inputs(estimator, is_plain):
 
     rng = np.random.default_rng(0)
     family = estimator.__module__.split(".")[1]
-    if family in SAME_AT_ANY_SIZE or estimator.__name__ in WHOLE_MATRICES:
+    if family in SAME_AT_ANY_SIZE:
         return
     own = {
         "preprocessing": (TALL,),
+        "manifold": (TALL_KERNELS,),
         **dict.fromkeys(("kernels", "neighbors", "decomposition"), (TALL_KERNELS, WIDE)),
         **dict.fromkeys(TREES, (TALL_TREES, WIDE_TREES)),
     }
-    shapes = own.get(family, (TALL, WIDE))
     needs_pairs = family == "svm" and not estimator.__name__.startswith("Linear")
-    needs_pairs |= family == "manifold" or estimator.__name__ in PAIRS
-    shapes = (TALL_KERNELS,) if needs_pairs else shapes
-    shapes = (PAIRS_AGAIN,) if estimator.__name__ in PAIRS_EACH_STEP else shapes
+    shapes = (TALL_KERNELS,) if needs_pairs else own.get(family, (TALL, WIDE))
+    shapes = OWN_SHAPES.get(estimator.__name__, shapes)
     others = []
     for shape in shapes:
         X = rng.normal(size=shape)
@@ -333,7 +337,8 @@ def _large_inputs(estimator, is_plain):
         yield X, first
         others += [(X, y) for y in more] + [(X.astype(np.float32), first)]
         others += [(np.asfortranarray(X), first)] if shape == shapes[0] else []
-    if family not in (*TREES, "preprocessing", "neighbors", "decomposition") and not needs_pairs:
+    takes_sparse = family not in own or family == "kernels"
+    if takes_sparse and not needs_pairs and estimator.__name__ not in OWN_SHAPES:
         n, d = SPARSE
         columns = rng.integers(d, size=n * SPARSE_ROW, dtype=np.int32)  # as SciPy numbers all but huge matrices
         starts = np.arange(0, columns.size + 1, SPARSE_ROW, dtype=np.int32)
