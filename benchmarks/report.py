@@ -28,6 +28,7 @@ PACKAGES = (
     "shap",
     "faiss-cpu",
     "pykdtree",
+    "dbscan",
     "umap-learn",
 )
 
