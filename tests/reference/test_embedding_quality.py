@@ -44,7 +44,8 @@ def test_continuity_is_trustworthiness_with_the_sides_exchanged():
 def test_a_map_that_tears_and_a_map_that_glues():
     t = np.linspace(0.0, 2 * np.pi, 60, endpoint=False)
     circle, line = np.column_stack([np.cos(t), np.sin(t)]), t.reshape(-1, 1)
-    assert trustworthiness(circle, line) == 1.0 > continuity(circle, line)  # cut open
+    # cut open: only rows at the ends have other neighbours on the line, but those lie on both sides of the cut
+    assert 1.0 > trustworthiness(circle, line) > 0.99 > continuity(circle, line)
     flat = circle[:, :1]  # both halves on top of each other
     assert continuity(circle, flat) > trustworthiness(circle, flat)
 

@@ -77,7 +77,8 @@ def _inverted(matrix, k, tol, max_products, seed):
         return solved - solved.mean(axis=0)
 
     pairs = largest_eigenpairs(product, n, k, tol=tol, max_reads=max_products, seed=seed)
-    values = np.einsum("ij,ij->j", pairs.vectors, matrix @ pairs.vectors)  # more digits than one over the inverse
-    order = np.argsort(values, kind="stable")
+    # one more product removes what the matrix would enlarge; its own quotients have more digits than those of the inverse
+    basis = np.linalg.qr(product(pairs.vectors))[0]
+    values, turn = np.linalg.eigh(basis.T @ (matrix @ basis))
     status = Status.CONVERGED if pairs.residual <= tol else Status.MAX_ITER
-    return values[order], pairs.vectors[:, order], status, pairs.n_reads
+    return values, basis @ turn, status, pairs.n_reads + 1

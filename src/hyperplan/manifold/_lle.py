@@ -33,6 +33,7 @@ from hyperplan._core.parallel import spans, thread_map
 from hyperplan._solvers.eigen_dense import eigh
 from hyperplan._solvers.eigen_result import signed
 from hyperplan._solvers.null_space import NullSpace, next_to_constant
+from hyperplan.manifold._graph import SAME
 from hyperplan.manifold._lle_matrices import barycentre_weights, modified_matrix, standard_matrix, tangent_matrix
 from hyperplan.manifold._scaling import OWN
 from hyperplan.metrics._arguments import checked
@@ -385,7 +386,7 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def transform(self, X):
         """Make new rows of their neighbours among the training rows, as they are made in the data.
 
-        A row that is equal to a training row gets its coordinates.
+        A row that is equal to a training row, but for rounding, gets its coordinates.
 
         Parameters
         ----------
@@ -402,7 +403,7 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         distances, neighbours = self.nbrs_.kneighbors(X, n_neighbors=self.n_neighbors)
         table = np.ascontiguousarray(self.nbrs_._fit_X, dtype=np.float64)
         weights = barycentre_weights(X, table, neighbours, self.reg, self.n_jobs)
-        is_known = distances[:, 0] == 0.0
+        is_known = distances[:, 0] <= SAME * distances[:, -1]
         weights[is_known] = np.arange(weights.shape[1]) == 0
 
         def one_task(part):

@@ -29,6 +29,7 @@ from hyperplan._base import (
     check_random_state,
 )
 from hyperplan._core.parallel import spans, thread_map
+from hyperplan.manifold._graph import SAME
 from hyperplan.manifold._mds_classical import ClassicalMDS
 from hyperplan.manifold._mds_distances import (
     METRIC,
@@ -303,7 +304,7 @@ class MDS(DissimilarityMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def transform(self, X):
         """Place new rows where their distances from the training rows fit best; the training rows do not move.
 
-        A row at distance zero of a training row gets its coordinates.
+        A row at distance zero of a training row, but for rounding, gets its coordinates.
 
         Parameters
         ----------
@@ -332,7 +333,7 @@ class MDS(DissimilarityMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
             placed = np.ascontiguousarray(0.5 * (sizes - wanted**2) @ inverse.T)
             place_rows(centred, wanted, PLACING_STEPS, tolerance, np.empty(centred.shape[1]), placed)
             nearest = distances.argmin(axis=1)
-            is_known = distances[np.arange(len(distances)), nearest] == 0.0
+            is_known = distances[np.arange(len(distances)), nearest] <= SAME * distances.max(axis=1)
             return np.where(is_known[:, None], points[nearest], placed + middle)
 
         parts = thread_map(one_task, spans(len(X), QUERIES), jobs)

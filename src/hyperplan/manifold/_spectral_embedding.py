@@ -34,6 +34,7 @@ from hyperplan._core.parallel import spans
 from hyperplan._math.laplacian import spectral_coordinates, spectrum
 from hyperplan._solvers.eigen_dense import eigh
 from hyperplan.kernels._plain import RBF
+from hyperplan.manifold._graph import SAME
 from hyperplan.manifold._scaling import OWN
 from hyperplan.metrics._arguments import checked
 from hyperplan.neighbors._graph import kneighbors_graph
@@ -305,7 +306,7 @@ default="nearest_neighbors"
         """Place new rows by their affinities to the training rows.
 
         ``y(x) = 1 / (1 - lambda) sum_j a(x, x_j) y_j / sum_j a(x, x_j)``, as it is for training rows.  A row that is
-        equal to a training row gets its coordinates; a row without affinity to any gets zeros.
+        equal to a training row, but for rounding, gets its coordinates; a row without affinity to any gets zeros.
 
         Parameters
         ----------
@@ -327,7 +328,7 @@ default="nearest_neighbors"
         if self._kind == "precomputed":
             placed = self._averaged(X, Y)
         else:
-            search = NearestNeighbors(n_neighbors=1, n_jobs=self.n_jobs).fit(self._fitted)
+            search = NearestNeighbors(n_neighbors=2, n_jobs=self.n_jobs).fit(self._fitted)
             parts = [self._placed(X[part], Y, search) for part in spans(X.shape[0], QUERIES)]
             placed = np.concatenate(parts)
         return placed.astype(self.embedding_.dtype, copy=False)
@@ -338,7 +339,8 @@ default="nearest_neighbors"
             affinity = RBF(self.gamma_).gram(X, self._fitted, dtype=np.float64, n_jobs=self.n_jobs)
         else:
             affinity = search.kneighbors_graph(X, self.n_neighbors_)
-        return np.where(distances == 0.0, Y[nearest[:, 0]], self._averaged(affinity, Y))
+        is_known = distances[:, :1] <= SAME * distances[:, -1:]
+        return np.where(is_known, Y[nearest[:, 0]], self._averaged(affinity, Y))
 
     def _averaged(self, affinity, Y):
         total = np.asarray(affinity.sum(axis=1), dtype=np.float64).reshape(-1, 1)
