@@ -77,7 +77,7 @@ def _inverted(matrix, k, tol, max_products, seed):
         return solved - solved.mean(axis=0)
 
     pairs = largest_eigenpairs(product, n, k, tol=tol, max_reads=max_products, seed=seed)
-    # one more product removes what the matrix would enlarge; its own quotients have more digits than those of the inverse
+    # one more product removes what the matrix would enlarge; quotients of the matrix have more digits than the inverse
     basis = np.linalg.qr(product(pairs.vectors))[0]
     values, turn = np.linalg.eigh(basis.T @ (matrix @ basis))
     status = Status.CONVERGED if pairs.residual <= tol else Status.MAX_ITER
