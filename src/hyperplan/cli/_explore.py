@@ -107,15 +107,18 @@ def clusterings(document, language):
 
     words, wording = area_texts("explore", language)["table"], Wording(language, "explore")
     table = Table(title=words["title"], title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-    table.add_column(words["method"])
-    for name in ("groups", "stability", "separation", "null", "silhouette"):
-        table.add_column(words[name], justify="right", no_wrap=True)
+    table.add_column(words["method"], no_wrap=True)
+    for name in ("groups", "stability", "separation", "silhouette"):
+        header = f"{words[name]}\n{words['null']}" if name == "separation" else words[name]
+        table.add_column(header, justify="right", no_wrap=True)
     table.add_column(words["verdict"])
     for row in sorted((row for row in document["clusterings"] if row["is_best"]), key=lambda row: not row["is_chosen"]):
-        null = (row.get("null_separation") or {}).get("mean")
-        values = (row.get("stability"), row["separation"], null, row["silhouette"])
-        cells = [wording.number(row["groups"]), *(wording.number(value, 2) for value in values)]
-        cells = cells if row["groups"] >= 2 else [UNKNOWN] * 5
+        null = wording.number((row.get("null_separation") or {}).get("mean"), 2)
+        stability, separation, silhouette = (
+            wording.number(row.get(key), 2) for key in ("stability", "separation", "silhouette")
+        )
+        cells = [wording.number(row["groups"]), stability, f"{separation} ({null})", silhouette]
+        cells = cells if row["groups"] >= 2 else [UNKNOWN] * 4
         why = wording.word("reason", row["reason"]) if row["verdict"] == "failed" else ""
         verdict = why or wording.word("verdict", row["verdict"])
         style = "bold green" if row["is_chosen"] else ""

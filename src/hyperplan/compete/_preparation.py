@@ -244,9 +244,18 @@ def _learn_number(name, values, mode):
     is_missing = np.isnan(values)
     middle = float(np.median(values[~is_missing])) if not is_missing.all() else 0.0
     filled = np.where(is_missing, middle, values)
-    mean, spread = (float(filled.mean()), float(filled.std())) if filled.size else (0.0, 0.0)
+    mean, spread = _mean_and_spread(filled) if filled.size else (0.0, 0.0)
     features = [name, f"{name} is missing"] if is_missing.any() else [name]
     return {"features": features, "median": middle, "mean": mean, "scale": spread or 1.0}
+
+
+def _mean_and_spread(values) -> tuple[float, float]:
+    with np.errstate(over="ignore"):
+        mean, spread = float(values.mean()), float(values.std())
+    if np.isfinite(spread):
+        return mean, spread
+    unit = float(np.abs(values).max())  # squares of such numbers are too large
+    return unit * float((values / unit).mean()), unit * float((values / unit).std())
 
 
 class _Codes(NamedTuple):

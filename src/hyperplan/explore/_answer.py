@@ -42,8 +42,7 @@ def groups_sentence(document: dict, wording: Wording) -> str:
             sizes=wording.listing(sizes, at_most=8),
             method=wording.word("method", row["name"]),
             stability=wording.number(row["stability"], 2),
-            separation=wording.number(row["separation"], 2),
-            null=wording.number(row["null_separation"]["mean"], 2),
+            **_against(row, wording),
         )
         left = int(document["ungrouped"])
         return f"{found} {wording.count('answer.ungrouped', left)}" if left else found
@@ -57,9 +56,16 @@ def groups_sentence(document: dict, wording: Wording) -> str:
         method=wording.word("method", attempt["name"]),
         stability=wording.number(attempt["stability"], 2),
         stable=wording.number(document["protocol"]["stable"], 2),
-        separation=wording.number(attempt["separation"], 2),
-        null=wording.number((attempt["null_separation"] or {}).get("mean"), 2),
+        **_against(attempt, wording),
     )
+
+
+def _against(row: dict, wording: Wording) -> dict:
+    """The telling score, and what it is in tables without groups."""
+    name = row["telling"] or "separation"
+    null = (row[f"null_{name}"] or {}).get("mean")
+    return {"score": wording.word("score", name), "value": wording.number(row[name], 2),
+            "null": wording.number(null, 2)}  # fmt: skip
 
 
 def shape_sentence(document: dict, wording: Wording) -> str:
@@ -70,7 +76,7 @@ def shape_sentence(document: dict, wording: Wording) -> str:
     if chosen_row(document) and telling:
         names = wording.listing([wording.quote(brief(item["name"], 40)) for item in telling[:3]])
         parts.append(wording.say("answer.differ", columns=names))
-    if document["dimension"]["estimate"] is not None:
+    if document["dimension"]["estimate"] is not None and used > 1:
         estimate = int(document["dimension"]["estimate"])
         parts.append(wording.count("answer.dimension", estimate, columns=wording.count("columns", used)))
     else:

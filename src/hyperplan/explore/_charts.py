@@ -1,5 +1,6 @@
 """Maps of the rows, the curve of the dimension, and the choice of the number of groups, as inline SVG."""
 
+import math
 from typing import NamedTuple
 
 from hyperplan.report._axes import draw_frame, extent
@@ -44,9 +45,10 @@ def _places(x: list, y: list) -> tuple[list[tuple[float, float]], float]:
 
 
 def _name(canvas: Canvas, layer: Layer, places) -> None:
-    """The number of a group near the middle of its dots, clear of the other numbers."""
-    across, down = (sorted(values)[len(places) // 2] for values in zip(*places))
-    size = 15.0
+    """The number of a group at the dot that is nearest to the middle of its dots, clear of the other numbers."""
+    middle = [sorted(values)[len(places) // 2] for values in zip(*places)]
+    across, down = min(places, key=lambda place: math.dist(place, middle))  # a group may lie in parts
+    across, size = min(max(across, MARGIN), SIDE - MARGIN), 15.0
     for shift in (0.0, -1.2, 1.2, -2.4, 2.4, -3.6, 3.6):
         place = down + size * (0.35 + shift)
         if canvas.is_free(text_box(across, place, layer.name, "middle", size)):

@@ -2,10 +2,11 @@
 
 Every setting of every method is fitted once.  Those with two groups or more are fitted again on four fifths of the
 rows, several times: the mean adjusted Rand index between the labels says how stable the groups are.  The stable ones
-are fitted on tables without groups (`_null`): their separation, which asks for no shape, must be larger than there by
-three standard deviations, and large enough in itself.  Of those that pass, the best separated is chosen; of equally
-separated ones that with the larger silhouette; then the simplest.  The clock decides how many repetitions there are,
-nothing else: each depends on the seed alone.
+are fitted on tables without groups (`_null`): their separation, which asks for no shape, or their silhouette, which
+sees gaps where separation is near 1 even without groups (few columns), must be larger than there by three standard
+deviations; and separation must be large in itself.  Of those that pass and are about as well separated as the best,
+that with the largest silhouette is chosen; then the simplest.  The clock decides how many repetitions there are,
+and of how many settings, nothing else: each depends on the seed alone.
 """
 
 import time
@@ -25,8 +26,8 @@ DRAWS, LEAST_DRAWS = 20, 5  # tables without groups
 CERTAIN, LEAST_SPREAD = 3.0, 0.01  # standard deviations above them, and the smallest one that is believed
 SEPARATED = 0.7  # separation that is asked for in itself: a method that hardly ever finds groups is easily beaten
 EACH = 4  # settings of a method that go on to these tables
-NEAR = 0.005  # differences of separation and of silhouette that nobody minds
-FIRST_END, REFIT_END, DRAW_END = 0.3, 0.45, 0.6  # shares of the budget
+NEAR_SEPARATION, NEAR_SILHOUETTE = 0.03, 0.005  # differences that nobody minds
+FIRST_END, REFIT_END, DRAW_END, LAST_DRAW_END = 0.25, 0.4, 0.6, 0.75  # shares of the budget
 
 
 @dataclass
@@ -40,7 +41,7 @@ class Entry:
     codes: dict = field(default_factory=dict)
     labels: np.ndarray | None = None
     scores: Scores = NO_GROUPS
-    seconds: float = 0.0
+    seconds: float = 0.0  # of the quickest fit so far: the first one may have loaded code
     agreements: list = field(default_factory=list)
     null: list = field(default_factory=list)
     reason: str = ""
@@ -57,12 +58,20 @@ class Entry:
 
     @property
     def excess(self) -> float:
-        """By how many standard deviations the separation is larger than without groups; nan if that is not known."""
+        """By how many standard deviations separation or silhouette is larger than without groups; nan if not known."""
         if len(self.null) < LEAST_DRAWS:
             return float("nan")
-        values = [scores.separation for scores in self.null]
+        return self._excess(self.telling)
+
+    @property
+    def telling(self) -> str:
+        """Which of the two scores is farther above that of tables without groups."""
+        return max(("separation", "silhouette"), key=self._excess)
+
+    def _excess(self, name: str) -> float:
+        values = [getattr(scores, name) for scores in self.null]
         spread = max(float(np.std(values, ddof=1)), LEAST_SPREAD)
-        return (self.scores.separation - float(np.mean(values))) / spread
+        return (getattr(self.scores, name) - float(np.mean(values))) / spread
 
     @property
     def verdict(self) -> str:
@@ -179,7 +188,9 @@ def _refit(entries, points, seed: int, clock, tell) -> int:
             if not clock.has(REFIT_END, entry.seconds):
                 continue
             tell(phase="refitting", method=entry.method.name)
+            began = time.perf_counter()
             entry.agreements.append(_agreement(entry, rows, points))
+            entry.seconds = min(entry.seconds, time.perf_counter() - began)
             done = number + 1
     return done
 
@@ -195,10 +206,10 @@ def _agreement(entry: Entry, rows, points) -> float:
 
 def _hold_against(entries, reference, seed: int, clock, tell) -> int:
     """Look for groups in tables without them; the number of tables."""
-    alive = contenders(entries)
+    alive = _affordable(contenders(entries), clock)
     for number in range(DRAWS if alive else 0):
         cost = sum(entry.seconds for entry in alive)
-        if not clock.has(DRAW_END if number >= LEAST_DRAWS else DRAW_END + 0.1, cost):
+        if not clock.has(DRAW_END if number >= LEAST_DRAWS else LAST_DRAW_END, cost):
             return number
         tell(phase="doubting", done=number, total=DRAWS)
         judge = Judge(reference.points(number))
@@ -220,6 +231,18 @@ def contenders(entries) -> list[Entry]:
     return kept
 
 
+def _affordable(alive, clock) -> list[Entry]:
+    """As many of the contenders as there is time to compare with the least number of tables, in turn by method."""
+    rank = {id(entry): [other for other in alive if other.method is entry.method].index(entry) for entry in alive}
+    kept, cost = [], 0.0
+    for entry in sorted(alive, key=lambda entry: rank[id(entry)]):
+        cost += LEAST_DRAWS * entry.seconds
+        if kept and not clock.has(DRAW_END, cost):
+            break
+        kept.append(entry)
+    return kept
+
+
 def _without_groups(entry: Entry, judge: Judge, sight) -> Scores:
     """Scores of a method with the same settings, chosen anew, on a table without groups."""
     try:
@@ -233,19 +256,19 @@ def _promise(entry: Entry) -> tuple:
     """What makes one entry stand before another of its method."""
     return (
         entry.has_groups,
-        round(entry.stability / NEAR),
-        round(entry.scores.separation / NEAR),
+        min(entry.stability, STABLE),
+        round(entry.scores.separation / NEAR_SEPARATION),
         entry.scores.silhouette,
     )
 
 
 def choose(entries) -> Entry | None:
-    """Of the real ones the best separated; of like ones that with the largest silhouette; then the simplest."""
+    """Of the real ones about as well separated as the best, that with the largest silhouette; then the simplest."""
     real = [entry for entry in entries if entry.verdict == "real"]
     if not real:
         return None
     top = max(entry.scores.separation for entry in real)
-    near = [entry for entry in real if entry.scores.separation >= top - NEAR]
+    near = [entry for entry in real if entry.scores.separation >= top - NEAR_SEPARATION]
     top = max(entry.scores.silhouette for entry in near)
-    near = [entry for entry in near if entry.scores.silhouette >= top - NEAR]
+    near = [entry for entry in near if entry.scores.silhouette >= top - NEAR_SILHOUETTE]
     return min(near, key=lambda entry: (METHODS.index(entry.method), entry.scores.n_groups, -entry.stability))

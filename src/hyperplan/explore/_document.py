@@ -9,7 +9,7 @@ import hyperplan
 from hyperplan.compete._audit_sample import as_floats, draw_rows
 from hyperplan.compete._columns_values import typed_values
 from hyperplan.compete._document import column_glance, finite, machine, versions
-from hyperplan.explore._contest import SEPARATED, STABLE
+from hyperplan.explore._contest import LEAST_DRAWS, SEPARATED, STABLE
 from hyperplan.explore._describe import agreement_with
 from hyperplan.explore._form import SCHEMA
 from hyperplan.explore._maps import intrinsic_dimension
@@ -49,7 +49,7 @@ def make_document(found, title: str, sha256: str, used: dict) -> dict:
         "colour": _colour(found, shown),
         "maps": [_map(drawn, shown) for drawn in found.maps],
         "absent_maps": found.absent_maps,
-        "dimension": _dimension(found.maps) | {"local": found.local_dimension},
+        "dimension": _dimension(found.maps, found.local_dimension),
         "outliers": _outliers(found),
         "audit": [finding.as_dict() for finding in found.findings],
         "protocol": _protocol(found, used),
@@ -111,7 +111,7 @@ def _clustering(entry, chosen, is_best: bool) -> dict:
         for name in ("silhouette", "separation"):
             null = [getattr(scores, name) for scores in entry.null]
             row[f"null_{name}"] = {"mean": float(np.mean(null)), "low": min(null), "high": max(null)}
-        row["excess"] = entry.excess
+        row |= {"excess": entry.excess, "telling": entry.telling if len(entry.null) >= LEAST_DRAWS else None}
     if chosen is not None and entry.labels is not None:
         row["agreement"] = float(adjusted_rand_score(chosen.labels, entry.labels))
     return row
@@ -127,13 +127,14 @@ def _map(drawn, shown) -> dict:
     }
 
 
-def _dimension(maps) -> dict:
+def _dimension(maps, local: float | None) -> dict:
     """The estimate of the map that measures along the surface, if there is one, else of principal components."""
     curves = [drawn for drawn in maps if drawn.curve]
     judge = next((drawn for drawn in reversed(curves)), None)
     return {
-        "estimate": intrinsic_dimension(judge.curve) if judge else None,
+        "estimate": intrinsic_dimension(judge.curve, local) if judge else None,
         "by": judge.name if judge else None,
+        "local": local,
         "curves": [{"name": drawn.name, "values": drawn.curve} for drawn in curves],
     }
 

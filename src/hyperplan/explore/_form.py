@@ -22,6 +22,7 @@ CLUSTERING = {
     "null_silhouette?": {"mean": "number", "low": "number", "high": "number"},
     "null_separation?": {"mean": "number", "low": "number", "high": "number"},
     "excess?": "number",
+    "telling?": "text",
     "agreement?": "number",
     "seconds?": "number",
     "reason?": "text",
@@ -93,6 +94,7 @@ DOCUMENT = {
 CHOICES = {
     "schema": (SCHEMA,),
     "clusterings[].verdict": VERDICTS,
+    "clusterings[].telling": ("separation", "silhouette"),
     "audit[].severity": SEVERITIES,
 }
 

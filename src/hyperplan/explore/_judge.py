@@ -16,7 +16,7 @@ import numpy as np
 from hyperplan.metrics import calinski_harabasz_score, pairwise_distances, silhouette_score
 from hyperplan.neighbors import NearestNeighbors
 
-NEIGHBOURS = 10
+NEIGHBOURS, FEWEST_NEIGHBOURS = 10, 3
 LEAST_SHARE, LEAST_ROWS = 0.02, 3  # smaller groups are none: outliers are another question
 
 
@@ -47,7 +47,8 @@ class Judge:
         n = len(points)
         self.distances = pairwise_distances(points)
         np.fill_diagonal(self.distances, 0.0)
-        self._near = NearestNeighbors(n_neighbors=min(NEIGHBOURS, n - 1)).fit(points).kneighbors(return_distance=False)
+        finder = NearestNeighbors(n_neighbors=number_of_neighbours(n)).fit(points)
+        self._near = finder.kneighbors(return_distance=False)
 
     def scores(self, labels: np.ndarray) -> Scores:
         """Scores of groups 1, 2, ... and 0 for rows in no group."""
@@ -65,6 +66,11 @@ class Judge:
         shares = np.bincount(labels)[1:] / len(labels)
         chance = float((shares**2).sum())
         return (kept - chance) / (1.0 - chance) if chance < 1.0 else 0.0
+
+
+def number_of_neighbours(n: int) -> int:
+    """Neighbours that are looked at: few of few rows, for a small group has no more."""
+    return min(max(n // 20, FEWEST_NEIGHBOURS), NEIGHBOURS, n - 1)
 
 
 def group_codes(raw: np.ndarray) -> dict[int, int]:

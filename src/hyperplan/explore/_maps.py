@@ -17,6 +17,7 @@ from hyperplan.neighbors import kneighbors_graph
 
 DIMENSIONS = 10  # looked at for the true one
 FLAT = 0.01  # share of the variance of distances that may be missing from one dimension that is called enough
+LONG = 1.5  # dimension of the neighbourhoods from which on a long cloud is more than a line
 NEIGHBOURS, UMAP_NEIGHBOURS = 10, 15
 PCA_ROWS, ISOMAP_ROWS, UMAP_ROWS = 100_000, 1_500, 5_000  # learnt on
 LEAST_PART = 50  # rows of a part of the graph whose dimension is asked for
@@ -170,11 +171,14 @@ def _faithfulness(points, coordinates) -> dict:
     }
 
 
-def intrinsic_dimension(curve: list) -> int | None:
-    """Where the curve of residual variances bends: one if one dimension is enough; None for no curve."""
+def intrinsic_dimension(curve: list, local: float | None = None) -> int | None:
+    """Where the curve of residual variances bends; None for no curve.
+
+    One if one dimension is enough, unless the neighbourhoods say that there are more: a chain of groups is long, too.
+    """
     if not curve:
         return None
-    if curve[0] <= FLAT:
+    if curve[0] <= FLAT and (local is None or local < LONG):
         return 1
     return elbow(curve) + 1 if len(curve) > 2 else len(curve)
 

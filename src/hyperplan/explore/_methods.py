@@ -6,7 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-MOST_GROUPS = 8
+from hyperplan.explore._judge import number_of_neighbours
+
+NUMBERS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 20)  # of groups that are tried
 ROWS_PER_GROUP = 10  # at least, on average
 FULL_SHARE = 0.25  # parameters of a mixture with full covariances, at most, per number in the data
 EPS_QUANTILES = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95)  # of the distances to the farthest neighbour that counts
@@ -51,14 +53,14 @@ def sight_of(points: np.ndarray, seed: int) -> Sight:
     from hyperplan.neighbors import NearestNeighbors
 
     n, d = points.shape
-    min_samples = int(min(max(5, 2 * d), 20, n - 1))
+    min_samples = int(min(max(5, 2 * d), 20, max(n // 5, 3), n - 1))
     distances, _ = NearestNeighbors(n_neighbors=min_samples).fit(points).kneighbors()
     return Sight(n, d, np.sort(distances[:, -1]), min_samples, seed)
 
 
-def numbers_of_groups(sight: Sight) -> range:
+def numbers_of_groups(sight: Sight) -> list[int]:
     """How many groups are tried."""
-    return range(2, max(2, min(MOST_GROUPS, sight.n_rows // ROWS_PER_GROUP)) + 1)
+    return [number for number in NUMBERS if number <= max(2, sight.n_rows // ROWS_PER_GROUP)]
 
 
 def _k_means(sight: Sight) -> list[dict]:
@@ -76,7 +78,8 @@ def _mixture(sight: Sight) -> list[dict]:
 
 
 def _spectral(sight: Sight) -> list[dict]:
-    options = {"affinity": "nearest_neighbors", "n_neighbors": min(10, sight.n_rows - 1), "random_state": sight.seed}
+    near = number_of_neighbours(sight.n_rows)
+    options = {"affinity": "nearest_neighbors", "n_neighbors": near, "random_state": sight.seed}
     return [{"n_clusters": k} | options for k in numbers_of_groups(sight)]
 
 

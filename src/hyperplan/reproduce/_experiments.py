@@ -46,23 +46,27 @@ def graph(table, tick) -> dict:
     return {"k": ks, "components": found}
 
 
-def curves(method, table, grid, tick, *, ks=None, dims=None, scaling="variance", **options) -> dict:
-    """Errors against neighbourhood and dimension."""
+def curves(method, table, grid, tick, *, ks=None, dims=None, scaling="variance", keep=None) -> dict:
+    """Errors against neighbourhood and dimension; ``keep(label, compute)`` remembers what one neighbourhood gave."""
     X = table.X if method == "raw" else methods.same_distances(table.X)
     ks, dims = list(grid.ks if ks is None else ks), list(grid.dims if dims is None else dims)
-    rows, available = [], []
+    keep, rows = keep or (lambda label, compute: compute()), []
     for k in ks:
-        parts, count = [], 0
-        for group in [dims] if method in (*methods.NESTED, "raw") else [[d] for d in dims]:
-            made = methods.source(method, X, k=k, d=max(group), **options)
-            protocol = {"n_folds": grid.folds, "seeds": grid.seeds, "scaling": scaling}
-            parts.append(summary(cross_validated(made, table.y, group, **protocol)))
-            count = max(count, made(np.full(len(X), -1)).shape[1])
-        rows.append({name: [value for part in parts for value in part[name]] for name in parts[0]})
-        available.append(count)
+        rows.append(keep(f"k = {k}", lambda k=k: _curve(method, X, table.y, grid, k, dims, scaling)))
         tick()
     found = {name: [row[name] for row in rows] for name in rows[0]}
-    return {"k": ks, "d": dims, "available": available, "scaling": scaling, **found}
+    return {"k": ks, "d": dims, "scaling": scaling, **found}
+
+
+def _curve(method, X, y, grid, k, dims, scaling) -> dict:
+    """Errors of one neighbourhood by dimension, and how many coordinates there are."""
+    parts, count = [], 0
+    for group in [dims] if method in (*methods.NESTED, "raw") else [[d] for d in dims]:
+        made = methods.source(method, X, k=k, d=max(group))
+        protocol = {"n_folds": grid.folds, "seeds": grid.seeds, "scaling": scaling}
+        parts.append(summary(cross_validated(made, y, group, **protocol)))
+        count = max(count, made(np.full(len(X), -1)).shape[1])
+    return {name: [value for part in parts for value in part[name]] for name in parts[0]} | {"available": count}
 
 
 def others(table, grid, at, connected, umap_dims, tick) -> dict:

@@ -36,18 +36,37 @@ class Store:
 
     def has(self, name, key) -> bool:
         """Whether this experiment was made with these settings."""
-        return self.entries.get(name, {}).get("key") == key
+        entry = self.entries.get(name, {})
+        return entry.get("key") == key and "result" in entry
 
     def once(self, name, key, compute):
         """The stored result, or a new one."""
         if not self.has(name, key):
+            before = self._begun(name, key)["seconds"]
             began = time.perf_counter()
             result = compute()
-            seconds = round(time.perf_counter() - began, 2)
+            seconds = round(before + time.perf_counter() - began, 2)
             today = datetime.date.today().isoformat()
             self.entries[name] = {"key": key, "date": today, "seconds": seconds, "result": result}
             self.write()
         return self.entries[name]["result"]
+
+    def part(self, name, key, label, compute):
+        """A part of an experiment that takes long, kept until the whole is there."""
+        entry = self._begun(name, key)
+        if label not in entry["parts"]:
+            began = time.perf_counter()
+            entry["parts"][label] = compute()
+            entry["seconds"] += time.perf_counter() - began
+            self.entries[name] = entry
+            self.write()
+        return entry["parts"][label]
+
+    def _begun(self, name, key) -> dict:
+        """What there is of an experiment that is not finished."""
+        entry = self.entries.get(name, {})
+        is_begun = entry.get("key") == key and "parts" in entry
+        return entry if is_begun else {"key": key, "seconds": 0.0, "parts": {}}
 
     def keep_only(self, names) -> None:
         """Forget experiments that are no longer part of the run."""
@@ -56,8 +75,8 @@ class Store:
             self.write()
 
     def results(self) -> dict:
-        """Results by name."""
-        return {name: entry["result"] for name, entry in self.entries.items()}
+        """Results by name, of the experiments that are finished."""
+        return {name: entry["result"] for name, entry in self.entries.items() if "result" in entry}
 
     def write(self) -> None:
         """One experiment per line."""

@@ -1,5 +1,6 @@
 """The experiments of F. Payette's thesis on RISIMAP and Isostretch (2004), one after the other."""
 
+import functools
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -37,6 +38,19 @@ class Outcome(NamedTuple):
     seconds: float
 
 
+class Ticks:
+    """Called as an experiment proceeds; ``keep(label, compute)`` remembers a part of one that takes long."""
+
+    def __init__(self, name, done, total, report, keep):
+        self._name, self._done, self._total, self._report = name, done, total, report
+        self.keep = keep
+
+    def __call__(self):
+        self._done += 1
+        if self._report is not None:
+            self._report(self._done, self._total, self._name)
+
+
 def _classification(name, grid, at, connected) -> list[Experiment]:
     """What is asked of both tables with classes; `grid`, `at` and `connected` look the settings up in a plan."""
     return [
@@ -51,7 +65,7 @@ def _classification(name, grid, at, connected) -> list[Experiment]:
             f"{name}_isostretch",
             name,
             lambda p: len(grid(p).ks),
-            lambda t, p, tick: run.curves("isostretch", t, grid(p), tick),
+            lambda t, p, tick: run.curves("isostretch", t, grid(p), tick, keep=tick.keep),
         ),
         Experiment(
             f"{name}_others",
@@ -156,18 +170,11 @@ def reproduce_thesis(data=None, out="hyperplan-thesis", *, plan=FULL, report=Non
     store.keep_only([one.name for one in chosen])
     done, total, reused = 0, sum(one.ticks(plan) for one in chosen), 0
     for one in chosen:
-        after = done + one.ticks(plan)
         key = key_of(hyperplan.__version__, one.name, plan, list(tables[one.needs].X.shape))
         reused += store.has(one.name, key)
-
-        def tick(name=one.name):
-            nonlocal done
-            done += 1
-            if report is not None:
-                report(done, total, name)
-
+        tick = Ticks(one.name, done, total, report, functools.partial(store.part, one.name, key))
         store.once(one.name, key, lambda one=one, tick=tick: one.make(tables[one.needs], plan, tick))
-        done = after
+        done += one.ticks(plan)
         if report is not None:
             report(done, total, one.name)
     draw(store.results(), tables, Path(out))
