@@ -192,3 +192,10 @@ def test_TH12_E108_E109_the_density_grows_as_balls_shrink():
     assert densities[0] > 0 and (np.diff(densities) > 0).all()
     assert isomap_radius(1.0, 0.2, 0.05) == 0.2
     assert isomap_radius(2.0, 9.0, 0.05) == pytest.approx(2 / math.pi * 2 * math.sqrt(1.2))
+
+
+def test_E130_a_closed_curve_has_no_isometric_line_and_no_straight_projection_either():
+    """One dimension is too few for a circle whatever the method; its geodesics need more than the plane, too."""
+    t = np.linspace(0.0, 2 * np.pi, 80, endpoint=False)
+    curve = Isomap(n_neighbors=2, n_components=4).fit(np.column_stack([np.cos(t), np.sin(t)])).residual_variance_
+    assert curve[0] > 0.3 and 1e-4 < curve[1] < 0.05

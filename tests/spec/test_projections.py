@@ -54,3 +54,12 @@ def test_Q7_kernel_pca_is_the_eigenvectors_of_the_centred_gram_matrix():
     expected = vectors[:, ::-1][:, :4] * np.sqrt(values[::-1][:4])
     model = KernelPCA(4, kernel="rbf", gamma=0.4).fit(X)
     np.testing.assert_allclose(np.abs(model.transform(X)), np.abs(expected), atol=1e-8)
+
+
+def test_V20_new_rows_by_the_formula_of_nystroem():
+    X, new = np.random.default_rng(1).normal(size=(30, 3)), np.random.default_rng(2).normal(size=(5, 3))
+    K, k = (np.exp(-0.4 * euclidean_distances(a, X, squared=True)) for a in (X, new))
+    centred = k - k.mean(axis=1, keepdims=True) - K.mean(axis=0) + K.mean()
+    model = KernelPCA(4, kernel="rbf", gamma=0.4).fit(X)
+    expected = centred @ model.eigenvectors_ / np.sqrt(model.eigenvalues_)
+    np.testing.assert_allclose(model.transform(new), expected, atol=1e-10)

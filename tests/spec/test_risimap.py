@@ -227,7 +227,32 @@ def test_AM13_more_dimensions_than_positive_eigenvalues_are_said():
     assert model.embedding_.shape[1] < 59 and (model.kernel_pca_.eigenvalues_ > 0).all()
 
 
-def test_E116_columns_have_their_largest_entry_positive():
+def test_E116_paths_inside_and_an_edge_then_a_path_outside():
+    """What the printed lines mean once both symbols are exchanged: straight lines serve edges alone."""
+    X, y = in_pieces()
+    for model in (RISIMAP(5).fit(X), Isostretch(5).fit(X, y)):
+        E, A = cdist(X, X), model.dist_matrix_
+        own = model.graph_.graph_.toarray() > 0
+        assert (A[~own & (E > 0)] > E[~own & (E > 0)]).mean() > 0.9
+        if type(model) is RISIMAP:
+            np.testing.assert_allclose(A[own], E[own], rtol=1e-12)
+        new = X[:1] + 0.05
+        near = np.argsort(cdist(new, X)[0])[:5]
+        D = (cdist(new, X)[0, near][:, None] + A[near]).min(axis=0)
+        np.testing.assert_allclose(model._scaling.place(D[None]), model.transform(new), atol=1e-9)
+
+
+def test_E129_a_bridge_can_join_the_wrong_places():
+    """Two arms of a U without its bend, nearest where they are open: the bridge closes the wrong end."""
+    x = np.arange(0.0, 6.0, 0.25)
+    upper, lower = np.column_stack([x, 2.0 + 0.1 * x]), np.column_stack([x, np.zeros_like(x)])
+    model = RISIMAP(None, 0.5, n_components=1).fit(np.concatenate([lower, upper]))
+    assert model.graph_.n_connected_components_ == 2 and model.bridges_.tolist() == [[0, len(x)]]
+    assert model.dist_matrix_[0, len(x)] == 2.0  # along the U it is more than twice the length of an arm
+    assert model.certificate_.details["bridges"] == 1
+
+
+def test_remark_iii_columns_have_their_largest_entry_positive():
     X, y = in_pieces()
     for column in Isostretch(5, n_components=4).fit(X, y)._scaling.vectors.T:
         assert column[np.abs(column).argmax()] > 0

@@ -45,7 +45,7 @@ class SeparableCoordinates(TransformerMixin, BaseEstimator):
         "knn" adds the coordinate with which most rows are classified correctly by their nearest others, one after the
         other; "fisher" takes those with the largest ratio of variances between and within classes, each by itself.
     n_neighbors : int, default=5
-        Voters of "knn".
+        Voters of "knn", as far as there are rows.
     n_jobs : int, default=None
         Threads; they change no bit.
 

@@ -7,6 +7,7 @@ side found it.  Only the union keeps the promise that each row has K neighbours.
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from hyperplan._base import BaseEstimator, Choice, Int, Null, OneOf, Real, check_is_fitted, check_params
@@ -327,3 +328,10 @@ def mean_distances(lists: Lists):
     means = sums / np.maximum(counts, 1)
     usual = means[means > 0.0].mean() if (means > 0.0).any() else 1.0
     return np.where(means > 0.0, means, usual)
+
+
+def is_same_table(X, other):
+    """Whether two tables are equal: then each row keeps its place, also where copies of it lie elsewhere."""
+    if X.shape != other.shape or sp.issparse(X) != sp.issparse(other):
+        return False
+    return (abs(X - other)).nnz == 0 if sp.issparse(X) else bool(np.array_equal(X, other))

@@ -29,7 +29,7 @@ from hyperplan._base import (
     check_random_state,
 )
 from hyperplan._core.parallel import spans, thread_map
-from hyperplan.manifold._graph import SAME
+from hyperplan.manifold._graph import SAME, is_same_table
 from hyperplan.manifold._mds_classical import ClassicalMDS
 from hyperplan.manifold._mds_distances import (
     METRIC,
@@ -318,6 +318,8 @@ class MDS(DissimilarityMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin,
         """
         check_is_fitted(self)
         X = check_queries(self, X, self._metric, len(self.embedding_))
+        if is_same_table(X, self._fitted):
+            return self.embedding_.copy()
         points = self.embedding_
         middle = points.mean(axis=0)
         centred = np.ascontiguousarray(points - middle)

@@ -34,7 +34,7 @@ from hyperplan._core.parallel import spans
 from hyperplan._math.laplacian import spectral_coordinates, spectrum
 from hyperplan._solvers.eigen_dense import eigh
 from hyperplan.kernels._plain import RBF
-from hyperplan.manifold._graph import SAME
+from hyperplan.manifold._graph import SAME, is_same_table
 from hyperplan.manifold._scaling import OWN
 from hyperplan.metrics._arguments import checked
 from hyperplan.neighbors._graph import kneighbors_graph
@@ -324,6 +324,8 @@ default="nearest_neighbors"
             raise ValueError(
                 f"affinity={self.affinity!r} says nothing of new rows: use 'rbf', 'nearest_neighbors' or 'precomputed'"
             )
+        if self._fitted is not None and is_same_table(X, self._fitted):
+            return self.embedding_.copy()
         Y = self.embedding_.astype(np.float64)
         if self._kind == "precomputed":
             placed = self._averaged(X, Y)

@@ -36,6 +36,7 @@ from hyperplan._base import (
 )
 from hyperplan._base.targets import check_consistent_length
 from hyperplan.manifold import _umap_graph as graphs
+from hyperplan.manifold._graph import is_same_table
 from hyperplan.manifold._umap_init import first_places
 from hyperplan.manifold._umap_layout import NEW_EPOCHS, Forces, find_ab_params, losses, optimise, place_new
 
@@ -431,7 +432,7 @@ class UMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = check_design(self, X, accept_sparse="csr", order="C")
-        if _is_same(X, self._raw_data):
+        if is_same_table(X, self._raw_data):
             return self.embedding_.copy()
         count, n = self.n_neighbors_, self._raw_data.shape[0]
         options = self.metric_kwds or {}
@@ -464,10 +465,3 @@ class UMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def _n_features_out(self):
         return self.embedding_.shape[1]
-
-
-def _is_same(X, other):
-    """Whether two tables are equal."""
-    if X.shape != other.shape or sp.issparse(X) != sp.issparse(other):
-        return False
-    return (abs(X - other)).nnz == 0 if sp.issparse(X) else bool(np.array_equal(X, other))
