@@ -190,13 +190,25 @@ def test_distances_to_candidates(n):
         assert tile[0, 0] == sparse[0, 0] == exact[0, 0] == 0.0  # a row is at no distance from itself
     for weight in (np.empty(0), rng.uniform(size=n)):
         closest, left, sums = rng.uniform(size=n), np.empty((3, n)), np.empty((3, -(-n // seeds_kernels.BLOCK)))
-        seeds_kernels.weigh(exact, weight, closest, left, sums)
+        seeds_kernels.weigh(exact, 0, weight, closest, left, sums)
         np.testing.assert_array_equal(left, np.minimum(exact, closest))
         np.testing.assert_allclose(sums.sum(axis=1), (left * (weight if weight.size else 1.0)).sum(axis=1))
 
 
-def test_seeds_from_float32_products_are_those_of_float64(monkeypatch):
-    X = np.random.default_rng(0).normal(size=(3000, 4)) + 5.0
+@pytest.mark.parametrize("n", [0, 1, 2, 1023, 1024, 1025, 3 * 1024 + 7])
+@pytest.mark.parametrize("d", [1, 3, 4, 9])
+def test_products_with_candidates(n, d):
+    rng = np.random.default_rng(n)
+    table, narrow = rng.normal(size=(n + 5, d)).astype(np.float32), rng.normal(size=(3, d)).astype(np.float32)
+    tile = np.full((3, n), np.nan, np.float32)
+    seeds_kernels.products(np.ascontiguousarray(table.T), 5, narrow, tile)
+    expected = narrow.astype(np.float64) @ table[5:].T.astype(np.float64)
+    np.testing.assert_allclose(tile, expected, atol=2e-6 * d)  # sums of d products of numbers up to about 4 in float32
+
+
+@pytest.mark.parametrize("d", [4, k_means_seeds.FEW_COLUMNS + 1])
+def test_seeds_from_float32_products_are_those_of_float64(monkeypatch, d):
+    X = np.random.default_rng(0).normal(size=(3000, d)) + 5.0
     expected = k_means_seeds.spread_seeds(solver.rows_of(X), 8, np.random.RandomState(3))
     monkeypatch.setattr(k_means_seeds, "FEW_ROWS", 0)
     found = k_means_seeds.spread_seeds(solver.rows_of(X), 8, np.random.RandomState(3))

@@ -9,6 +9,7 @@ from hyperplan._core.jit import fast_kernel, inner_kernel, view_kernel
 from hyperplan._solvers._k_means_kernels import ordered_gap
 
 BLOCK = 1024  # rows whose distances have a sum of their own
+STRIP = 1024  # rows whose products are in the first cache together
 ROUNDING = 1e-14  # share of the squared norms that their difference cannot be told from
 CLOSE = 2000.0  # times the possible error: squared distances below are measured again in float64
 
@@ -19,6 +20,40 @@ def exact_gaps(X, seeds, tile):  # OUT: tile
     for t in range(seeds.shape[0]):
         for i in range(X.shape[0]):
             tile[t, i] = ordered_gap(X[i], seeds[t])
+
+
+@fast_kernel
+def products(turned, start, narrow, tile):  # OUT: tile
+    """Products of seeds with neighbouring rows, from the first row `start` on; a strip of rows stays in the cache."""
+    # turned: (d, n) float32, a row of X in each column; narrow: (t, d) float32; tile: (t, m) float32
+    d = turned.shape[0]
+    for first in range(0, tile.shape[1], STRIP):
+        last = min(first + STRIP, tile.shape[1])
+        a, b = start + first, start + last  # slices of rows of `turned`: contiguous, so vectorised
+        for j in range(0, d - d % 4, 4):
+            for t in range(tile.shape[0]):
+                x, y, z, w = turned[j, a:b], turned[j + 1, a:b], turned[j + 2, a:b], turned[j + 3, a:b]
+                add_four(x, y, z, w, narrow[t, j : j + 4], j == 0, tile[t, first:last])
+        for j in range(d - d % 4, d):
+            for t in range(tile.shape[0]):
+                add_one(turned[j, a:b], narrow[t, j], j == 0, tile[t, first:last])
+
+
+@fast_kernel
+def add_four(x, y, z, w, factors, is_first, out):  # OUT: out
+    e, f, g, h = factors[0], factors[1], factors[2], factors[3]
+    if is_first:
+        for r in range(out.shape[0]):
+            out[r] = (e * x[r] + f * y[r]) + (g * z[r] + h * w[r])
+    else:
+        for r in range(out.shape[0]):
+            out[r] += (e * x[r] + f * y[r]) + (g * z[r] + h * w[r])
+
+
+@fast_kernel
+def add_one(x, factor, is_first, out):  # OUT: out
+    for r in range(out.shape[0]):
+        out[r] = factor * x[r] + (np.float32(0.0) if is_first else out[r])
 
 
 @view_kernel
@@ -48,18 +83,19 @@ def expand(values, squares, seed_square, limit):  # OUT: values
 
 
 @fast_kernel
-def weigh(tile, weight, closest, left, sums):  # OUT: left, sums
+def weigh(tile, start, weight, closest, left, sums):  # OUT: left, sums
     """Distances to the nearest centre with each candidate, and their weighted sums by blocks of rows."""
-    # tile, left: (t, m); weight: (m,), or empty when all rows count once; closest: (m,); sums: (t, blocks) float64
+    # tile: (t, m), the rows from `start` on, which begins a block; weight: (n,), or empty when all rows count once;
+    # closest: (n,); left: (t, n); sums: (t, blocks) float64
     for t in range(tile.shape[0]):
-        for b in range(sums.shape[1]):
-            first, last = b * BLOCK, min((b + 1) * BLOCK, tile.shape[1])
+        for first in range(0, tile.shape[1], BLOCK):
+            last = min(first + BLOCK, tile.shape[1])
+            a, b = start + first, start + last
             if weight.shape[0] > 0:
-                sums[t, b] = least_weighted(
-                    tile[t, first:last], weight[first:last], closest[first:last], left[t, first:last]
-                )
+                total = least_weighted(tile[t, first:last], weight[a:b], closest[a:b], left[t, a:b])
             else:
-                sums[t, b] = least(tile[t, first:last], closest[first:last], left[t, first:last])
+                total = least(tile[t, first:last], closest[a:b], left[t, a:b])
+            sums[t, a // BLOCK] = total
 
 
 @fast_kernel

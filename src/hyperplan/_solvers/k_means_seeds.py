@@ -9,12 +9,14 @@ Arthur, Vassilvitskii (2007), k-means++: the advantages of careful seeding.
 
 import numpy as np
 
+from hyperplan._core.memory import require_memory
 from hyperplan._core.parallel import spans, split_map
 from hyperplan._solvers import _k_means_seeds_kernels as k
 from hyperplan._solvers.k_means_rows import DenseRows
 
 FEW_ROWS = 16_384  # up to which all distances are measured in float64
 PANEL = 16 * k.BLOCK
+FEW_COLUMNS = 64  # up to which own products with few seeds, from a table with rows as columns, are faster than BLAS
 
 
 def default_trials(n_clusters):
@@ -94,11 +96,7 @@ def _left(rows, measure, candidates, closest, out=None):
     gaps = measure(candidates)
 
     def work(part):
-        tile = gaps(part)
-        blocks = slice(part.start // k.BLOCK, -(-part.stop // k.BLOCK))
-        mine, totals = np.empty(tile.shape, tile.dtype), np.empty((n_trials, blocks.stop - blocks.start))
-        k.weigh(tile, rows.weight[part], closest[part], mine, totals)
-        left[:, part], sums[:, blocks] = mine, totals
+        k.weigh(gaps(part), part.start, rows.weight, closest, left, sums)
 
     split_map(work, spans(n, PANEL), rows.n_jobs)
     return left, sums
@@ -156,6 +154,7 @@ class _ScreenedMeasure:
 
     def __init__(self, rows):
         self.rows, self.squares = rows, rows.squares.astype(np.float32)
+        self.turned = _turned(rows) if rows.shape[1] <= FEW_COLUMNS else None
 
     def __call__(self, candidates):
         rows = self.rows
@@ -163,9 +162,27 @@ class _ScreenedMeasure:
 
         def gaps(part):
             tile = np.empty((len(seeds), part.stop - part.start), np.float32)
-            np.matmul(narrow, rows.table[part].T, out=tile)
+            if self.turned is None:
+                np.matmul(narrow, rows.table[part].T, out=tile)
+            else:
+                k.products(self.turned, part.start, narrow, tile)
             frame, squares = rows.frame, self.squares
             k.screened_gaps(tile, squares[part], squares[candidates], frame.error, rows.X[part], seeds, frame.scale)
             return tile
 
         return gaps
+
+
+def _turned(rows):
+    """The table with a row in each column; None if there is no room for another copy."""
+    try:
+        require_memory(rows.table.nbytes, "A copy of the table in float32", "")
+    except MemoryError:
+        return None
+    turned = np.empty(rows.table.shape[::-1], np.float32)
+
+    def fill(part):
+        turned[:, part] = rows.table[part].T
+
+    split_map(fill, spans(rows.shape[0], PANEL), rows.n_jobs)
+    return turned
