@@ -276,7 +276,8 @@ default="nearest_neighbors"
             return X
         if kind == "rbf":
             self.gamma_ = 1.0 / X.shape[1] if self.gamma is None else self.gamma
-            return RBF(self.gamma_).gram(X, dtype=X.dtype, n_jobs=self.n_jobs)
+            wide = X.astype(np.float64, copy=False)  # differences of close rows cancel in single precision
+            return RBF(self.gamma_).gram(wide, n_jobs=self.n_jobs).astype(X.dtype, copy=False)
         if kind == "precomputed_nearest_neighbors":
             search = NearestNeighbors(n_neighbors=self.n_neighbors, metric="precomputed", n_jobs=self.n_jobs).fit(X)
             graph = search.kneighbors_graph(X, mode="connectivity")
