@@ -22,7 +22,7 @@ import harness
 import report
 
 FAMILIES = tuple(path.stem for path in sorted((harness.HERE / "cases").glob("*.py")) if not path.stem.startswith("_"))
-COMPILERS = ("hyperplan", "skglm")  # libraries that compile on first use
+COMPILERS = ("hyperplan", "skglm", "umap")  # libraries that compile on first use
 
 
 def arguments():
