@@ -1,4 +1,4 @@
-"""Workloads of layouts by attraction and repulsion (UMAP): ours with a seed, the peer without, for which it is faster."""
+"""Workloads of layouts by attraction and repulsion (UMAP): ours with a seed, the peer without (faster for it)."""
 
 import numpy as np
 
