@@ -60,3 +60,26 @@ def test_quantised_derivatives_are_within_one_unit_and_unbiased(n):
     assert (np.abs(low - 500.0 * hessian.astype(float)) < 1.0).all()
     if n > passes.EVEN_ROWS:  # rounding errors cancel: the sum of n of them is far below n / 2
         assert abs(high.sum() - 1000.0 * gradient.sum(dtype=float)) < 10 * np.sqrt(n)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 257])
+@pytest.mark.parametrize("curved", [False, True])
+def test_passes_by_rows_are_passes_by_leaves(n, curved):
+    rng = np.random.default_rng(n)
+    rows, inner = rng.permutation(n).astype(np.uint32), np.sort(rng.integers(0, n + 1, 3))
+    bounds = np.array([0, *inner, n])
+    gradient = rng.normal(size=n).astype(np.float32)
+    hessian = rng.random(n if curved else 0).astype(np.float32)
+    marks, sums, twin = np.empty(n, np.uint16), np.zeros((2, 4, 2)), np.empty((4, 2))
+    for a, b in ((0, n // 3), (n // 3, n)):
+        passes.mark_leaves(rows, bounds, a, b, marks)
+    assert (marks[rows] == np.repeat(np.arange(4), np.diff(bounds))).all()
+    for part, (a, b) in zip(sums, ((0, n // 3), (n // 3, n))):
+        passes.sum_marked(marks, gradient, hessian, a, b, part)
+    passes.sum_leaves(rows, bounds, gradient, hessian, 0, n, twin)
+    np.testing.assert_allclose(sums.sum(axis=0), twin, rtol=1e-12, atol=1e-12)  # the same numbers in another order
+    values, raw = rng.normal(size=4), rng.normal(size=n)
+    other = raw.copy()
+    passes.add_marked(marks, values, 0, n, raw)
+    passes.add_leaves(rows, bounds, values, 0, n, other)
+    assert (raw == other).all()

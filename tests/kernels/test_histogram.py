@@ -1,15 +1,18 @@
 """Histogram and tree kernels against naive twins."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 from hyperplan import thread_limit
 from hyperplan._trees import _boosting_loss_kernels as passes
+from hyperplan._trees import _boosting_predict_kernels as predict_kernels
 from hyperplan._trees import _boosting_rows_kernels as rows_kernels
 from hyperplan._trees import _histogram_kernels as k
 from hyperplan._trees.binned_predictor import make_predictor, predict_raw
 from hyperplan._trees.binning import bin_rows, fit_bins
-from hyperplan._trees.boosting_grower import Grower
+from hyperplan._trees.boosting_grower import MARKED_ROWS, Grower
 from hyperplan._trees.histogram import Constraints, GrowthOptions
 
 
@@ -173,3 +176,62 @@ def test_threads_do_not_change_a_bit(n, d):
             tree = grower.tree(leaves, grower.newton_values(leaves))
             results.append((tree.value.tobytes(), tree.feature.tobytes(), tree.bin.tobytes(), leaves.sums.tobytes()))
     assert results[0] == results[1] == results[2]
+
+
+@pytest.mark.parametrize("n_parts", [1, 2, 3])
+def test_rows_of_parts_move_to_their_sides(n_parts):
+    class Work(NamedTuple):
+        rows: np.ndarray
+        scratch: np.ndarray
+
+    rng = np.random.default_rng(n_parts)
+    before, bounds = 5, 5 + np.array([0, 7, 7, 20])[[0, *range(4 - n_parts, 4)]]
+    rows, scratch = np.arange(30, dtype=np.uint32), np.zeros((2, 30), np.uint32)
+    left, n_left = rng.random(30) < 0.4, np.zeros(n_parts, np.int64)
+    for j in range(n_parts):
+        inside = np.arange(bounds[j], bounds[j + 1])
+        n_left[j] = left[inside].sum()
+        scratch[0, bounds[j] : bounds[j] + n_left[j]] = inside[left[inside]]
+        scratch[1, bounds[j] : bounds[j + 1] - n_left[j]] = inside[~left[inside]]
+    work = Work(rows, scratch)
+    for j in range(n_parts):
+        rows_kernels.move_part(work, bounds, n_left, j)
+    inside = np.arange(before, bounds[-1])
+    assert (rows[before : bounds[-1]] == [*inside[left[inside]], *inside[~left[inside]]]).all()
+    assert (rows[:before] == np.arange(before)).all() and (rows[bounds[-1] :] == np.arange(bounds[-1], 30)).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 257])
+def test_leaves_left_by_the_tests(n):
+    """Byte masks: rows that go right lose the leaves of the left side, and the lowest leaf left is theirs."""
+    rng = np.random.default_rng(n)
+    bins, planes = rng.integers(0, 256, n).astype(np.uint8), rng.integers(0, 256, (4, n)).astype(np.uint8)
+    planes[3] |= 128  # the last leaf is never cleared
+    planes[:3, rng.random(n) < 0.5] = 0
+    keep, first, span = np.uint8(0b11100011), np.uint8(100), np.uint8(50)
+    wanted = planes[1] & np.where((bins >= 100) & (bins < 150), keep, np.uint8(255))
+    predict_kernels.clear_right(bins, first, span, keep, planes[1])
+    assert (planes[1] == wanted).all()
+    leaf, masks = np.empty(n, np.uint8), planes.T.copy().view("<u4")[:, 0].tolist()
+    predict_kernels.find_first_of_four(planes, leaf)
+    assert leaf.tolist() == [(mask & -mask).bit_length() - 1 for mask in masks]
+    values, out = rng.normal(size=32), np.zeros(n)
+    predict_kernels.add_values(leaf, values, n, out)
+    assert (out == values[leaf]).all()
+
+
+def test_threads_do_not_change_a_bit_of_many_rows():
+    """Threads share the rows of nodes, and rows are told their leaves."""
+    X, y, gradient = problem(2 * MARKED_ROWS + 7, d=3, missing=0.1)
+    hessian = (0.5 + 0.5 * np.abs(np.sin(y))).astype(np.float32)
+    sums, found = np.array([np.abs(gradient).sum(dtype=float), hessian.sum(dtype=float)]), []
+    for n_jobs in (1, 2, 3):
+        with thread_limit(n_jobs):
+            grower = Grower(bin_rows(X, fit_bins(X, 60)), GrowthOptions(max_leaves=40), free(3), False)
+            leaves = grower.grow(gradient, hessian, sums)
+            raw = y.copy()
+            grower.update(leaves, grower.newton_values(leaves), raw)
+            found.append((grower.work.rows.copy(), leaves.sums, raw))
+    assert found[0][1].shape[0] == 40
+    for other in found[1:]:
+        assert all((a == b).all() for a, b in zip(found[0], other))

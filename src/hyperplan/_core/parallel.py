@@ -11,7 +11,8 @@ import multiprocessing
 import multiprocessing.dummy
 import os
 import threading
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 from typing import Any
 
 from hyperplan._core.cgroup import cpus_allowed
@@ -21,6 +22,8 @@ THREAD_VARIABLE = "HYPERPLAN_NUM_THREADS"
 _worker = threading.local()
 _limit = threading.local()
 _pools: dict[int, ThreadPoolExecutor] = {}
+_crew: SimpleQueue = SimpleQueue()  # runs that helpers of `split_map` wait for
+_n_helpers = 0
 _pools_lock = threading.Lock()
 
 
@@ -113,13 +116,40 @@ def split_map(func, items, n_jobs: int | None = None) -> list:
         return [func(item) for item in items]
 
     with single_threaded_blas():
-        pool = _pool(n_jobs)
-        others = [pool.submit(_run_marked, run, items[a:b]) for a, b in itertools.pairwise(bounds[1:])]
+        crew, answers = _helpers(n_jobs - 1), SimpleQueue()
+        for j, (a, b) in enumerate(itertools.pairwise(bounds[1:])):
+            crew.put((run, items[a:b], j, answers))
         try:
             results = _run_marked(run, items[: bounds[1]])
-        finally:
-            wait(others)  # also after an error: nobody may still write into the caller's arrays
-        return results + [result for other in others for result in other.result()]
+        finally:  # also after an error: nobody may still write into the caller's arrays
+            others = sorted((answers.get() for _ in range(n_jobs - 1)), key=lambda answer: answer[0])
+        for _, found, error in others:
+            if error is not None:
+                raise error
+            results += found
+        return results
+
+
+def _helpers(n: int) -> SimpleQueue:
+    """The queue that at least `n` threads wait at.  A pool's futures would cost more than many a run takes."""
+    global _n_helpers
+    if _n_helpers < n:
+        with _pools_lock:
+            for _ in range(n - _n_helpers):
+                threading.Thread(target=_help, args=(_crew,), name="hyperplan-helper", daemon=True).start()
+            _n_helpers = max(_n_helpers, n)
+    return _crew
+
+
+def _help(crew):
+    """Life of a helper; it keeps nothing of a run while it waits for the next."""
+    while True:
+        run, items, j, answers = crew.get()
+        try:
+            answers.put((j, _run_marked(run, items), None))
+        except BaseException as error:
+            answers.put((j, [], error))
+        del run, items, answers
 
 
 def _run_marked(func, item):
@@ -208,8 +238,9 @@ def single_threaded_blas() -> _BlasGuard:
 
 def _forget_threads():
     """After a fork the pools' threads are gone and locks may be held by threads that no longer exist."""
-    global _pools_lock, _blas_guard
+    global _pools_lock, _blas_guard, _crew, _n_helpers
     _pools.clear()
+    _crew, _n_helpers = SimpleQueue(), 0
     _pools_lock = threading.Lock()
     _blas_guard = _BlasGuard()
     _worker.busy = False

@@ -1,8 +1,8 @@
 """Growing one tree: partition rows, evaluate the children, keep the open nodes in a heap.
 
 `advance` splits node after node in one call and returns only when a node is so large that its work is better shared
-among threads; the caller then does `split_part` and `join_parts` (threads share the rows) or `divide` (they share the
-features), then `branch`, `expand` and `finish` itself.  Sums are exact, so that all paths give the same bits.
+among threads; the caller then does `split_part`, `branch` and `expand_part` (threads share the rows) or `divide`,
+`branch` and `expand` (they share the features), then `go_on`.  Sums are exact, so that all paths give the same bits.
 
 Nodes of at most `rules.direct_rows` rows keep no histograms: those of their children are made from the rows, four
 columns at a time, scanned in the first-level cache and forgotten (`expand_direct`).
@@ -26,7 +26,7 @@ from hyperplan._trees._boosting_nodes_kernels import (
     release,
     take_slot,
 )
-from hyperplan._trees._boosting_rows_kernels import divide, split_rows
+from hyperplan._trees._boosting_rows_kernels import divide, move_part, split_rows
 from hyperplan._trees._boosting_scan_kernels import NO, YES, choose, scan_buffers, scan_unit
 from hyperplan._trees._histogram_kernels import (
     AHEAD,
@@ -39,6 +39,7 @@ from hyperplan._trees._histogram_kernels import (
 )
 
 DENSE = 10  # nodes with at least one row in so many are read column by column
+SPAN = 8192  # rows whose derivatives stay in the cache from one column to the next
 
 
 @kernel
@@ -47,11 +48,22 @@ def add_node_rows(packed, work, rows, start, stop, first, last, hist, counts, co
     if work.lines.shape[0] > 0 and (stop - start) * DENSE < packed.shape[0]:
         add_lines(work.lines, packed, rows, start, stop, first, last, hist, counts, counted)
         return
-    for unit in range(first, last):
-        place = slice(unit * WIDTH, unit * WIDTH + WIDTH)
-        add_rows(work.words[unit], packed, rows, start, stop, hist[place])
-        if counted:
-            count_rows(work.words[unit], rows, start, stop, counts[place])
+    for low in range(start, stop, SPAN):
+        high = min(low + SPAN, stop)
+        for unit in range(first, last):
+            place = slice(unit * WIDTH, unit * WIDTH + WIDTH)
+            add_rows(work.words[unit], packed, rows, low, high, hist[place])
+            if counted:
+                count_rows(work.words[unit], rows, low, high, counts[place])
+
+
+@kernel
+def add_span(packed, work, start, stop, first, last, hist):  # OUT: hist
+    """`add_node_rows` of the rows start .. stop - 1 themselves."""
+    for low in range(start, stop, SPAN):
+        for unit in range(first, last):
+            place = slice(unit * WIDTH, unit * WIDTH + WIDTH)
+            add_all_rows(work.words[unit], packed, low, min(low + SPAN, stop), hist[place])
 
 
 @kernel
@@ -74,9 +86,7 @@ def fill_histograms(packed, nodes, work, node, n_parts, first, last, counted):  
     if counted:
         work.counts[slot, place] = 0
     if stop - start == packed.shape[0] and not counted:
-        for unit in range(first, last):
-            hist = work.hist[slot, unit * WIDTH : unit * WIDTH + WIDTH]
-            add_all_rows(work.words[unit], packed, start, stop, hist)
+        add_span(packed, work, start, stop, first, last, work.hist[slot])
         return
     counts = work.counts[slot if counted else 0]
     add_node_rows(packed, work, work.rows, start, stop, first, last, work.hist[slot], counts, counted)
@@ -215,25 +225,19 @@ def split_part(data, packed, nodes, node, work, side, part, start, stop):  # OUT
     n_left = split_rows(data, nodes, node, work.rows, start, stop, left[start:stop], right[start:stop])
     if side >= 0:
         last = start + n_left if side == 0 else stop - n_left
-        add_part(packed, work, work.scratch[side], part, start, last)
+        hist = work.parts[part]
+        hist[:] = 0
+        add_node_rows(
+            packed, work, work.scratch[side], start, last, NO, np.int64(work.words.shape[0]), hist, work.counts[0], NO
+        )  # fmt: skip
     return n_left
 
 
 @kernel
-def add_part(packed, work, rows, part, start, stop):  # OUT: work
-    """Histograms of rows[start:stop], all words, as those of `part`."""
-    hist, n_words = work.parts[part], work.words.shape[0]
-    hist[:] = 0
-    add_node_rows(packed, work, rows, start, stop, NO, n_words, hist, work.counts[0], NO)
-
-
-@kernel
 def add_whole_part(packed, work, part, start, stop):  # OUT: work
-    """`add_part` of the rows start .. stop - 1 themselves."""
+    """Histograms of the rows start .. stop - 1 themselves, all words, as those of `part`."""
     work.parts[part] = 0
-    for unit in range(work.words.shape[0]):
-        hist = work.parts[part, unit * WIDTH : unit * WIDTH + WIDTH]
-        add_all_rows(work.words[unit], packed, start, stop, hist)
+    add_span(packed, work, start, stop, NO, np.int64(work.words.shape[0]), work.parts[part])
 
 
 @view_kernel
@@ -270,6 +274,16 @@ def branch(nodes, node, n_left, side, rules, constraints, work):  # OUT: nodes, 
 
 
 @kernel
+def expand_part(data, packed, nodes, rules, constraints, work, pair, bounds, n_left, part):  # OUT: work
+    """After `split_part` of all parts and `branch`, a share of what is left: rows of `part`, words of `pair`."""
+    n_parts, n_words = n_left.shape[0], work.words.shape[0]
+    move_part(work, bounds, n_left, part)
+    if pair[0] >= 0:
+        first, last = n_words * part // n_parts, n_words * (part + 1) // n_parts
+        expand(data, packed, nodes, rules, constraints, work, pair[0], pair[1], np.int64(n_parts), first, last)
+
+
+@kernel
 def finish(data, packed, nodes, small, large, rules, constraints, work):  # OUT: nodes, work
     """After `expand` of all units: choose the best split of each of the two nodes (the left one first)."""
     for node in range(min(small, large) if large >= 0 else small, max(small, large) + 1):
@@ -296,6 +310,14 @@ def advance(data, packed, nodes, rules, constraints, work, serial_cost):  # OUT:
             expand(data, packed, nodes, rules, constraints, work, small, large, NO, NO, n_units)
             finish(data, packed, nodes, small, large, rules, constraints, work)
     return -1
+
+
+@kernel
+def go_on(data, packed, nodes, rules, constraints, work, pair, serial_cost):  # OUT: nodes, work
+    """`finish` of the two nodes of `pair`, if any, then `advance`."""
+    if pair[0] >= 0:
+        finish(data, packed, nodes, pair[0], pair[1], rules, constraints, work)
+    return advance(data, packed, nodes, rules, constraints, work, serial_cost)
 
 
 @kernel

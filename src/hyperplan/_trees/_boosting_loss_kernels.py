@@ -188,3 +188,28 @@ def add_leaves(rows, bounds, values, start, stop, raw):  # OUT: raw
         value = values[leaf]
         for i in range(max(start, bounds[leaf]), min(stop, bounds[leaf + 1])):
             raw[rows[i]] += value
+
+
+@kernel
+def mark_leaves(rows, bounds, start, stop, leaf_of):  # OUT: leaf_of
+    """``leaf_of[rows[i]]`` is the leaf of i, for i in start .. stop - 1: leaf j holds rows[bounds[j]:bounds[j + 1]]."""
+    for leaf in range(bounds.shape[0] - 1):
+        for i in range(max(start, bounds[leaf]), min(stop, bounds[leaf + 1])):
+            leaf_of[rows[i]] = leaf
+
+
+@kernel
+def sum_marked(leaf_of, gradient, hessian, start, stop, sums):  # OUT: sums
+    """`sum_leaves` of rows start .. stop - 1, in their own order; sums: (n_leaves, 2), zeros at first."""
+    curved = hessian.shape[0] > 0
+    for i in range(start, stop):
+        leaf = leaf_of[i]
+        sums[leaf, 0] += float(gradient[i])
+        sums[leaf, 1] += float(hessian[i]) if curved else 1.0
+
+
+@kernel
+def add_marked(leaf_of, values, start, stop, raw):  # OUT: raw
+    """``raw[i] += values[leaf_of[i]]`` for i in start .. stop - 1."""
+    for i in range(start, stop):
+        raw[i] += values[leaf_of[i]]

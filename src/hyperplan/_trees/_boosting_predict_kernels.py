@@ -13,7 +13,7 @@ import numpy as np
 from hyperplan._core.jit import kernel
 from hyperplan._trees._binning_kernels import WIDTH, guarded
 
-BLOCK = 256  # rows that go through all trees together
+BLOCK = 512  # rows that go through all trees together
 
 
 @kernel
@@ -52,10 +52,10 @@ def unpack_block(words, used, start, stop, bins):  # OUT: bins
 
 
 @kernel
-def fill_right(bins, first, span, right):  # OUT: right
-    """255 where ``first <= bin < first + span``, else 0: the rows that a numerical test sends right."""
-    for i in range(right.shape[0]):
-        right[i] = np.uint8(255) if np.uint8(bins[i] - first) < span else np.uint8(0)
+def clear_right(bins, first, span, keep, plane):  # OUT: plane
+    """Clear the leaves outside `keep` where ``first <= bin < first + span``: rows that a numerical test sends right."""
+    for i in range(plane.shape[0]):
+        plane[i] &= keep if np.uint8(bins[i] - first) < span else np.uint8(255)
 
 
 @kernel
@@ -84,60 +84,70 @@ def add_first_leaf(planes, n_planes, low_bit, values, n, out):  # OUT: out
 
 
 @kernel
-def add_first_of_four(planes, places, values, n, out):  # OUT: out
-    """`add_first_leaf` for up to 32 leaves, without branches; places: (32,) table of de Bruijn's sequence."""
+def find_first_of_four(planes, leaf):  # OUT: leaf
+    """The lowest leaf left of up to 32, without branches or tables; ones below the lowest one of a byte are counted."""
     p0, p1, p2, p3 = planes[0], planes[1], planes[2], planes[3]
-    for i in range(n):
-        mask = np.uint32(p0[i]) | np.uint32(p1[i]) << np.uint32(8)
-        mask |= np.uint32(p2[i]) << np.uint32(16) | np.uint32(p3[i]) << np.uint32(24)
-        lowest = np.uint32(mask & np.uint32(-np.int64(mask)))
-        out[i] += values[places[np.uint32(lowest * np.uint32(0x077CB531)) >> np.uint32(27)]]
+    for i in range(leaf.shape[0]):
+        bits, base = p3[i], np.uint8(24)
+        bits, base = (p2[i], np.uint8(16)) if p2[i] != 0 else (bits, base)
+        bits, base = (p1[i], np.uint8(8)) if p1[i] != 0 else (bits, base)
+        bits, base = (p0[i], np.uint8(0)) if p0[i] != 0 else (bits, base)
+        below = np.uint8(np.uint8(bits - 1) & np.uint8(~bits))
+        pairs = np.uint8(below - ((below >> 1) & 0x55))
+        fours = np.uint8((pairs & 0x33) + ((pairs >> 2) & 0x33))
+        leaf[i] = np.uint8(base + ((fours + (fours >> 4)) & 0x0F))
 
 
 @kernel
-def predict_block(bins, n, masks, tables, planes, right, first_tree, last_tree, out):  # OUT: planes, right, out
+def add_values(leaf, values, n, out):  # OUT: out
+    for i in range(n):
+        out[i] += values[leaf[i]]
+
+
+@kernel
+def predict_block(bins, n, masks, low_bit, planes, right, first_tree, last_tree, out):  # OUT: planes, right, out
     """Add trees first_tree .. last_tree - 1 to out[output of the tree, :n] for a block of binned rows."""
-    low_bit, places = tables
     for t in range(first_tree, last_tree):
         n_planes = masks.n_planes[t]
-        for p in range(max(n_planes, 4)):
-            planes[p, :] = 255
+        planes[: max(n_planes, 4)] = 255
         for j in range(masks.node_start[t], masks.node_start[t + 1]):
             column = bins[masks.feature[j]]
             if masks.category[j] >= 0:
                 fill_right_category(column, masks.chosen[masks.category[j]], right)
-            else:
-                fill_right(column, masks.first[j], masks.span[j], right)
             for m in range(masks.mask_start[j], masks.mask_start[j + 1]):
-                clear_leaves(right, masks.keep[m], planes[masks.plane[m]])
+                if masks.category[j] >= 0:
+                    clear_leaves(right, masks.keep[m], planes[masks.plane[m]])
+                else:
+                    clear_right(column, masks.first[j], masks.span[j], masks.keep[m], planes[masks.plane[m]])
         values = masks.value[masks.value_start[t] :]
         target = out[masks.output[t]]
         if n_planes <= 4:
-            add_first_of_four(planes, places, values, n, target)
+            find_first_of_four(planes, right)
+            add_values(right, values, n, target)
         else:
             add_first_leaf(planes, n_planes, low_bit, values, n, target)
 
 
 @kernel
-def predict_rows(X, edges, limits, missing_bin, masks, tables, start, stop, n_trees, out):  # OUT: out
+def predict_rows(X, edges, limits, missing_bin, masks, low_bit, start, stop, n_trees, out):  # OUT: out
     # X: (n_samples, n_features), any order; out: (n_outputs, n_samples), rows start .. stop - 1 are predicted
     bins = np.zeros((masks.used.shape[0], BLOCK), np.uint8)
     planes, right = np.empty((32, BLOCK), np.uint8), np.empty(BLOCK, np.uint8)
     for low in range(start, stop, BLOCK):
         high = min(low + BLOCK, stop)
         bin_block(X, masks.used, edges, limits, missing_bin, low, high, bins)
-        predict_block(bins, high - low, masks, tables, planes, right, 0, n_trees, out[:, low:high])
+        predict_block(bins, high - low, masks, low_bit, planes, right, 0, n_trees, out[:, low:high])
 
 
 @kernel
-def predict_words(words, masks, tables, start, stop, first_tree, last_tree, out):  # OUT: out
+def predict_words(words, masks, low_bit, start, stop, first_tree, last_tree, out):  # OUT: out
     """`predict_rows` for rows that are binned already, for some of the trees."""
     bins = np.zeros((masks.used.shape[0], BLOCK), np.uint8)
     planes, right = np.empty((32, BLOCK), np.uint8), np.empty(BLOCK, np.uint8)
     for low in range(start, stop, BLOCK):
         high = min(low + BLOCK, stop)
         unpack_block(words, masks.used, low, high, bins)
-        predict_block(bins, high - low, masks, tables, planes, right, first_tree, last_tree, out[:, low:high])
+        predict_block(bins, high - low, masks, low_bit, planes, right, first_tree, last_tree, out[:, low:high])
 
 
 @kernel

@@ -55,14 +55,15 @@ def copy_rows(source, start, n, place, rows):  # OUT: rows
 
 
 @view_kernel
-def join_parts(work, bounds, n_left):  # OUT: work
-    """Rows of the parts bounds[j]:bounds[j + 1], n_left[j] of each go left, from work.scratch back to work.rows."""
-    position = bounds[0]
-    for side in range(2):
-        for j in range(n_left.shape[0]):
-            n = n_left[j] if side == 0 else bounds[j + 1] - bounds[j] - n_left[j]
-            copy_rows(work.scratch[side], bounds[j], n, position, work.rows)
-            position += n
+def move_part(work, bounds, n_left, part):  # OUT: work
+    """Rows of one of the parts bounds[j]:bounds[j + 1], n_left[j] of each go left, from work.scratch to work.rows."""
+    before, all_left = np.int64(0), np.int64(0)
+    for j in range(n_left.shape[0]):
+        before += n_left[j] if j < part else 0
+        all_left += n_left[j]
+    start, n = bounds[part], bounds[part + 1] - bounds[part]
+    copy_rows(work.scratch[0], start, n_left[part], bounds[0] + before, work.rows)
+    copy_rows(work.scratch[1], start, n - n_left[part], start + all_left - before, work.rows)
 
 
 @view_kernel

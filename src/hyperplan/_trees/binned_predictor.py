@@ -15,10 +15,6 @@ ROWS = 8192  # rows of one task
 FEW_ROWS = 16  # fewer are walked
 MAX_MASK_LEAVES = 256  # trees with more leaves are walked
 LOW_BIT = np.array([8] + [(b & -b).bit_length() - 1 for b in range(1, 256)], dtype=np.uint8)
-PLACES = np.zeros(32, dtype=np.uint8)
-for _bit in range(32):
-    PLACES[((0x077CB531 << _bit) & 0xFFFFFFFF) >> 27] = _bit
-TABLES = (LOW_BIT, PLACES)
 
 
 class Forest(NamedTuple):
@@ -162,7 +158,7 @@ def predict_raw(predictor: Predictor, X, baseline) -> np.ndarray:
             return out
     else:
         for_rows = lambda s: k.predict_rows(  # noqa: E731
-            X, bins.edges, bins.limits, bins.missing_bin, predictor.masks, TABLES, s.start, s.stop, n_trees, out
+            X, bins.edges, bins.limits, bins.missing_bin, predictor.masks, LOW_BIT, s.start, s.stop, n_trees, out
         )
     thread_map(for_rows, spans(n, ROWS))
     return out
@@ -171,8 +167,9 @@ def predict_raw(predictor: Predictor, X, baseline) -> np.ndarray:
 def add_trees(predictor: Predictor, data, first_tree, last_tree, raw, rows=None) -> None:
     """Add some trees to `raw` (n_outputs, n_samples) for binned rows (all when `rows` is None)."""
     if rows is None and predictor.masks is not None:
+        masks = predictor.masks
         thread_map(
-            lambda s: k.predict_words(data.words, predictor.masks, TABLES, s.start, s.stop, first_tree, last_tree, raw),
+            lambda s: k.predict_words(data.words, masks, LOW_BIT, s.start, s.stop, first_tree, last_tree, raw),
             spans(data.n_samples, ROWS),
         )
         return

@@ -32,10 +32,11 @@ from hyperplan._trees.histogram import (
 )
 
 ROWS = 65_536  # rows of one task in passes over rows
+MARKED_ROWS = 65_536  # more rows are told their leaves, and further passes go by rows instead of by leaves
+MARKED_LEAVES = 65_536  # as many as 16 bits can tell apart
 SERIAL_COST = 300_000.0  # nanoseconds, roughly: cheaper nodes are not worth threads
 LINE_BYTES = 2**22  # smaller tables are in the cache, and gathers from their columns are cheap
 LINE_BLOCK = 16_384  # rows of one task when lines are made
-MANY_FEATURES = 100  # scanning the histograms of more is worth threads
 PART_ROWS = 600  # nodes with more rows per feature are cut into parts of rows, others by features
 CACHE_BYTES = 2**19  # histograms of a node that stay in the cache, beside those of another
 RANGE = 2**31 - 2  # sums of quantised derivatives stay below
@@ -74,6 +75,7 @@ class Leaves(NamedTuple):
     sums: np.ndarray  # (n_leaves, 2): exact sums of gradients and hessians
     lower: np.ndarray
     upper: np.ndarray
+    marks: np.ndarray | None  # the leaf of each row, or None
 
 
 def lines_of(words) -> np.ndarray:
@@ -149,21 +151,23 @@ class Grower:
         if effective_n_jobs() == 1 or n_rows * (2 + self.n_words) <= SERIAL_COST:
             k.grow_alone(*arguments, n_rows, total)
             return
-        if k.plant(nodes, rules, self.constraints, work, n_rows, total):
-            self._expand_root(n_rows)
-            while (node := k.advance(*arguments, SERIAL_COST)) >= 0:
-                self._split_large(node)
+        if not k.plant(nodes, rules, self.constraints, work, n_rows, total):
+            return
+        self._expand_root(n_rows)
+        pair = (0, -1)  # nodes whose features are scanned and wait for their best splits
+        while (node := k.go_on(*arguments, pair, SERIAL_COST)) >= 0:
+            pair = self._split_large(node)
 
     def _expand_root(self, n_rows):
         if not (self.n_parts and n_rows == self.data.n_samples):
-            self._expand(0, -1, 0, True)
+            self._expand(0, -1, 0)
             return
         bounds = self._part_bounds(0, n_rows)
         split_map(
             lambda j: k.add_whole_part(self.packed, self.work, j, bounds[j], bounds[j + 1]),
             range(self.n_parts),
         )
-        self._expand(0, -1, self.n_parts, False)
+        self._expand(0, -1, self.n_parts)
 
     def _part_bounds(self, start, stop):
         return start + (stop - start) * np.arange(self.n_parts + 1) // self.n_parts
@@ -204,40 +208,41 @@ class Grower:
         )
         return sum(parts) if rows is None else int(self.packed[rows].sum())
 
-    def _expand(self, small, large, n_parts, parallel):
+    def _expand(self, small, large, n_parts):
+        """Scan the features of two nodes; sums are exact: how threads share features changes no bit."""
         arguments = (self.data, self.packed, self.nodes, self.rules, self.constraints, self.work, small, large, n_parts)
-        if parallel:  # sums are exact: how features are shared among threads changes no bit
-            shares = spans(self.n_words, -(-self.n_words // effective_n_jobs()))
-            split_map(lambda share: k.expand(*arguments, share.start, share.stop), shares)
-        else:
-            k.expand(*arguments, 0, self.n_words)
-        k.finish(self.data, self.packed, self.nodes, small, large, self.rules, self.constraints, self.work)
+        shares = spans(self.n_words, -(-self.n_words // effective_n_jobs()))
+        split_map(lambda share: k.expand(*arguments, share.start, share.stop), shares)
 
     def _split_large(self, node):
-        """What `advance` does for one node, in tasks."""
+        """What `advance` does for one node, in tasks, but for the choice of the children's best splits."""
         nodes, work = self.nodes, self.work
-        n_rows, side, n_parts = int(nodes.stop[node] - nodes.start[node]), -1, 0
-        if self.n_parts and self._shares_rows(n_rows):
-            side, n_parts = k.lighter_side(nodes, node, self.rules, work), self.n_parts
-            n_left = self._partition(node, side)
-        else:
+        n_rows = int(nodes.stop[node] - nodes.start[node])
+        if not (self.n_parts and self._shares_rows(n_rows)):
             n_left = rows_kernels.divide(self.data, nodes, node, work)
-        small, large = k.branch(nodes, node, n_left, side, self.rules, self.constraints, work)
-        if small >= 0:
-            wide = self.data.n_features > MANY_FEATURES
-            self._expand(small, large, n_parts, n_parts == 0 or wide)
+            pair = k.branch(nodes, node, n_left, -1, self.rules, self.constraints, work)
+            if pair[0] >= 0:
+                self._expand(*pair, 0)
+            return pair
+        side = k.lighter_side(nodes, node, self.rules, work)
+        bounds, n_left = self._partition(node, side)
+        pair = k.branch(nodes, node, int(n_left.sum()), side, self.rules, self.constraints, work)
+        arguments = (self.data, self.packed, nodes, self.rules, self.constraints, work, pair, bounds, n_left)
+        split_map(lambda j: k.expand_part(*arguments, j), range(self.n_parts))
+        return pair
 
     def _partition(self, node, side):
-        """Partition the rows of a node, in parts, with the histograms of one side; returns how many go left."""
+        """Partition the rows of a node, in parts, with the histograms of one side; bounds of parts, how many go left.
+
+        Rows are in work.scratch and wait for `move_part`.
+        """
         bounds = self._part_bounds(int(self.nodes.start[node]), int(self.nodes.stop[node]))
 
         def split(j):
             a, b = bounds[j], bounds[j + 1]
             return k.split_part(self.data, self.packed, self.nodes, node, self.work, side, j, a, b)
 
-        n_left = np.array(split_map(split, range(self.n_parts)))
-        rows_kernels.join_parts(self.work, bounds, n_left)
-        return int(n_left.sum())
+        return bounds, np.array(split_map(split, range(self.n_parts)))
 
     def _leaves(self, gradient, hessian):
         nodes, n_nodes = self.nodes, int(self.work.state[node_kernels.N_NODES])
@@ -246,13 +251,27 @@ class Grower:
         node_kernels.list_leaves(nodes.left, nodes.right, nodes.start, nodes.stop, leaf, bounds)
         pieces = spans(int(bounds[-1]), ROWS)
         parts = np.zeros((len(pieces), leaf.shape[0], 2))
+        marks = self._marks(leaf, bounds)
 
         def add(j):
-            passes.sum_leaves(self.work.rows, bounds, gradient, hessian, pieces[j].start, pieces[j].stop, parts[j])
+            piece = pieces[j].start, pieces[j].stop
+            if marks is None:
+                passes.sum_leaves(self.work.rows, bounds, gradient, hessian, *piece, parts[j])
+            else:
+                passes.sum_marked(marks, gradient, hessian, *piece, parts[j])
 
         split_map(add, range(len(pieces)))
         unit = self.scales[1] / self.scales[0]
-        return Leaves(leaf, bounds, parts.sum(axis=0), nodes.lower[leaf] * unit, nodes.upper[leaf] * unit)
+        return Leaves(leaf, bounds, parts.sum(axis=0), nodes.lower[leaf] * unit, nodes.upper[leaf] * unit, marks)
+
+    def _marks(self, leaf, bounds):
+        """The leaf of each row where that saves time, else None; in memory that the next tree will write over."""
+        n = int(bounds[-1])
+        if n != self.data.n_samples or n <= MARKED_ROWS or leaf.shape[0] > MARKED_LEAVES:
+            return None
+        marks = self.work.scratch[0].view(np.uint16)[:n]
+        split_map(lambda s: passes.mark_leaves(self.work.rows, bounds, s.start, s.stop, marks), spans(n, ROWS))
+        return marks
 
     def newton_values(self, leaves: Leaves):
         """``-G / (H + lambda)`` of each leaf from the exact sums, within its monotone bounds."""
@@ -286,7 +305,11 @@ class Grower:
 
     def update(self, leaves: Leaves, values, raw):
         """Add the leaves' values to the raw predictions of the rows that the tree was grown on."""
-        split_map(
-            lambda s: passes.add_leaves(self.work.rows, leaves.bounds, values, s.start, s.stop, raw),
-            spans(int(leaves.bounds[-1]), ROWS),
-        )
+
+        def add(s):
+            if leaves.marks is None:
+                passes.add_leaves(self.work.rows, leaves.bounds, values, s.start, s.stop, raw)
+            else:
+                passes.add_marked(leaves.marks, values, s.start, s.stop, raw)
+
+        split_map(add, spans(int(leaves.bounds[-1]), ROWS))

@@ -84,8 +84,12 @@ class ObliviousGrower(Grower):
             for b in bins:
                 nodes.chosen[node, b >> 5] |= np.uint32(1 << (b & 31))
         start, stop = int(nodes.start[node]), int(nodes.stop[node])
-        by_rows = self.n_parts and self._shares_rows(stop - start)
-        middle = start + (self._partition(node, -1) if by_rows else rows_kernels.divide(self.data, nodes, node, work))
+        if self.n_parts and self._shares_rows(stop - start):
+            bounds, n_left = self._partition(node, -1)
+            split_map(lambda j: rows_kernels.move_part(work, bounds, n_left, j), range(self.n_parts))
+            middle = start + int(n_left.sum())
+        else:
+            middle = start + rows_kernels.divide(self.data, nodes, node, work)
         left_sum = nodes.left_packed[node]
         left = node_kernels.new_node(nodes, work, node, start, middle, left_sum)
         right = node_kernels.new_node(nodes, work, node, middle, stop, nodes.packed[node] - left_sum)
