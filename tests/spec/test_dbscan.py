@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from hyperplan.cluster import DBSCAN, OPTICS, cluster_optics_dbscan
+from hyperplan.cluster import DBSCAN, OPTICS, KMeans, cluster_optics_dbscan
+from hyperplan.metrics import adjusted_rand_score, calinski_harabasz_score, silhouette_score
 
 T40 = np.array([0.0, 1.0, 2.0, 3.0, 10.0])[:, None]
 T41 = np.array([-2.0, -1.5, -1.0, 0.0, 1.0, 1.5, 2.0])[:, None]
@@ -83,3 +84,15 @@ def test_X6_nested_densities_need_two_radii_or_one_reachability_plot():
     assert sizes[-1] > 280 and 140 <= sizes[0] <= 190
     reach = model.reachability_
     assert np.median(reach[is_dense]) < 0.25 * np.median(reach[~is_dense])
+
+
+def test_X5_density_finds_two_moons_and_both_scores_prefer_the_halves_of_K_means():
+    rng = np.random.default_rng(0)
+    angle, upper = rng.uniform(0, np.pi, 600), np.arange(600) % 2 == 0
+    X = np.column_stack([np.cos(angle), np.sin(angle)])
+    X[~upper] = [1.0, 0.5] - X[~upper]
+    X += 0.05 * rng.normal(size=X.shape)
+    moons, halves = DBSCAN(eps=0.2, min_samples=5).fit_predict(X), KMeans(2, random_state=0).fit_predict(X)
+    assert adjusted_rand_score(upper, moons) == 1.0 and adjusted_rand_score(upper, halves) < 0.6
+    assert silhouette_score(X, halves) > silhouette_score(X, moons) + 0.1
+    assert calinski_harabasz_score(X, halves) > 1.5 * calinski_harabasz_score(X, moons)
