@@ -116,7 +116,8 @@ def split_map(func, items, n_jobs: int | None = None) -> list:
         return [func(item) for item in items]
 
     with single_threaded_blas():
-        crew, answers = _helpers(n_jobs - 1), SimpleQueue()
+        crew = _helpers(n_jobs - 1)
+        answers: SimpleQueue = SimpleQueue()
         for j, (a, b) in enumerate(itertools.pairwise(bounds[1:])):
             crew.put((run, items[a:b], j, answers))
         try:
