@@ -36,7 +36,7 @@ from hyperplan._solvers.eigen_result import signed
 from hyperplan.kernels._resolve import KernelParameter, is_precomputed, resolve, rows_first
 
 OWN = ("householder-ql", "householder-qr", "givens-ql", "givens-qr", "jacobi")
-MANY_ROWS, FEW = 200, 10  # from so many rows on, for fewer components, the iteration is quicker
+MANY_ROWS, SHARE = 200, 20  # above so many rows, for fewer than one component in 20 rows, the iteration is quicker
 FEWEST_ROWS = 20  # up to which iterations are not worth their start
 ROUNDING = 1e-12  # share of the largest eigenvalue below which one counts as zero
 NEGATIVE = 1e-5  # share of the largest eigenvalue that a negative one must not exceed
@@ -228,7 +228,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         k = n if self.n_components is None else min(n, self.n_components)
         solver = self.eigen_solver
         if solver == "auto":
-            solver = "arpack" if n > MANY_ROWS and k < FEW else "dense"
+            solver = "arpack" if n > MANY_ROWS and SHARE * k <= n else "dense"
         if solver in ("arpack", "randomized") and k < n and n > FEWEST_ROWS:
             seed, which = check_random_state(self.random_state).randint(2**31 - 1), "LA" if solver == "arpack" else "LM"
             options = {"which": which, "tol": max(self.tol, 1e-12), "max_iter": self.max_iter, "random_state": seed}
