@@ -10,7 +10,11 @@ from hyperplan._texts import LANGUAGES, area_texts
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "hyperplan"
-AREAS = {"audit": ("A", "compete/_audit*.py"), "diagnosis": ("D", "evaluation/_diagnose*.py")}
+AREAS = {
+    "audit": ("A", "compete/_audit*.py"),
+    "diagnosis": ("D", "evaluation/_diagnose*.py"),
+    "explore": ("X", "explore/_findings.py"),
+}
 
 by_area = pytest.mark.parametrize("area", AREAS)
 
@@ -39,10 +43,10 @@ def test_each_check_has_title_message_and_advice(area, language):
 @by_area
 def test_page_has_a_section_for_each_check_in_order(area):
     page = (ROOT / "docs" / f"checks_{area}.md").read_text(encoding="utf-8")
-    sections = re.findall(r"^## ([AD]\d\d) (.+)$", page, re.MULTILINE)
+    sections = re.findall(r"^## ([ADX]\d\d) (.+)$", page, re.MULTILINE)
     texts = area_texts(area, "en")
     assert sections == [(code, texts[code]["title"]) for code in sorted(codes_in_texts(area))]
-    for body in re.split(r"^## [AD]\d\d .+$", page, flags=re.MULTILINE)[1:]:
+    for body in re.split(r"^## [ADX]\d\d .+$", page, flags=re.MULTILINE)[1:]:
         assert len(body.split()) >= 4
 
 

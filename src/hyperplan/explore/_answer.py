@@ -5,6 +5,7 @@ from hyperplan.report._document import SEVERITIES
 from hyperplan.report._findings import finding_texts
 from hyperplan.report._wording import Wording, brief
 
+LISTED = 8  # groups whose sizes are listed
 SHOWN = 2  # findings that the answer names; the others are counted
 
 
@@ -35,11 +36,11 @@ def groups_sentence(document: dict, wording: Wording) -> str:
     """Whether there are groups, who found them and why they are believed."""
     row = chosen_row(document)
     if row is not None:
-        sizes = [wording.number(group["rows"]) for group in document["groups"]]
+        sizes = [group["rows"] for group in document["groups"]]
         found = wording.say(
             "answer.groups",
             count=row["groups"],
-            sizes=wording.listing(sizes, at_most=8),
+            sizes=_sizes(sizes, wording),
             method=wording.word("method", row["name"]),
             stability=wording.number(row["stability"], 2),
             **_against(row, wording),
@@ -58,6 +59,12 @@ def groups_sentence(document: dict, wording: Wording) -> str:
         stable=wording.number(document["protocol"]["stable"], 2),
         **_against(attempt, wording),
     )
+
+
+def _sizes(sizes: list, wording: Wording) -> str:
+    if len(sizes) <= LISTED:
+        return wording.listing([wording.number(size) for size in sizes])
+    return wording.say("answer.from_to", least=wording.number(min(sizes)), most=wording.number(max(sizes)))
 
 
 def _against(row: dict, wording: Wording) -> dict:

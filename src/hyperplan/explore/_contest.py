@@ -30,7 +30,7 @@ NEAR_SEPARATION, NEAR_SILHOUETTE = 0.03, 0.005  # differences that nobody minds
 FIRST_END, REFIT_END, DRAW_END, LAST_DRAW_END = 0.25, 0.4, 0.6, 0.75  # shares of the budget
 
 
-@dataclass
+@dataclass(eq=False)
 class Entry:
     """A method with settings, and what became of it."""
 

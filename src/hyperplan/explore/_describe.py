@@ -58,7 +58,8 @@ def _look_at_numbers(column, values, groups, codes):
     """Share of the variance between groups; for each group its median and that of the other rows."""
     numbers = as_floats(values)
     known = np.isfinite(numbers) & (groups > 0)
-    x, g = numbers[known], groups[known]
+    plain, g = numbers[known], groups[known]
+    x = plain / (float(np.abs(plain).max(initial=0.0)) or 1.0)  # squares of very large numbers do not exist
     spread = float(x.std()) if x.size else 0.0
     if spread == 0.0:
         return 0.0, []
@@ -72,7 +73,7 @@ def _look_at_numbers(column, values, groups, codes):
             continue
         effect = float((inside.mean() - outside.mean()) / spread)
         if abs(effect) >= NOTICEABLE:
-            inner, outer = (float(np.median(part)) for part in (inside, outside))
+            inner, outer = (float(np.median(part)) for part in (plain[g == code], plain[g != code]))
             found.append((code, {"column": column.name, "kind": column.kind, "effect": effect, "value": inner,
                                  "others": outer, "level": None}))  # fmt: skip
     return min(share, 1.0), found

@@ -81,6 +81,7 @@ def _numbers(sample) -> list[Finding]:
     for column in listed:
         values = as_floats(sample.values[column.name])
         known = np.isfinite(values)
+        values = values / (float(np.abs(values[known]).max(initial=0.0)) or 1.0)
         spread = float(values[known].std()) if known.any() else 0.0
         z = np.where(known, values - (values[known].mean() if known.any() else 0.0), 0.0) / (spread or 1.0)
         scores.append(z)
