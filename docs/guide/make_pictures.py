@@ -17,6 +17,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from hyperplan.calibration import CalibratedClassifierCV, calibration_curve
+from hyperplan.cluster import DBSCAN, OPTICS, KMeans, NumberOfClusters
 from hyperplan.compete import compete
 from hyperplan.datasets import load_penguins, table_path
 from hyperplan.decomposition import PCA
@@ -579,6 +580,85 @@ def shrinking_residuals(axes):
     axes.legend(frameon=False, fontsize=9, loc="upper right")
 
 
+def clusters():
+    """K-means and DBSCAN on moons and a cloud; the reachability plot of OPTICS; how many clusters."""
+    figure = Figure(figsize=(13.5, 8.2), dpi=110, layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.1)
+    (one, two), (three, four) = figure.subplots(2, 2)
+    X = moons_and_cloud()
+    halves, shapes = KMeans(3, random_state=0).fit(X), DBSCAN(eps=0.16, min_samples=8).fit(X)
+    coloured(one, X, halves.labels_)
+    one.plot(*halves.cluster_centers_.T, "X", color=INK, ms=13, mec="white", mew=1.5, label="centres")
+    one.legend(frameon=False, loc="upper right")
+    dress(one, "K-means, 3 clusters: cells around centres", "both")
+    coloured(two, X, shapes.labels_)
+    dress(two, "DBSCAN: as dense as asked, of any form", "both")
+    two.legend(frameon=False, loc="upper right")
+    reachability(three, X)
+    table = load_penguins()
+    names = ["bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g"]
+    measures = StandardScaler().fit_transform(table.data[:, [table.feature_names.index(name) for name in names]])
+    choices(four, NumberOfClusters(range(1, 9), random_state=0).fit(measures))
+    return figure
+
+
+def moons_and_cloud():
+    """Two moons, a round cloud, some rows that belong nowhere."""
+    rng = np.random.default_rng(4)
+    angle, upper = rng.uniform(0, np.pi, 500), np.arange(500) % 2 == 0
+    moons = np.column_stack([np.cos(angle), np.sin(angle)])
+    moons[~upper] = [1.0, 0.5] - moons[~upper]
+    moons += 0.05 * rng.normal(size=moons.shape)
+    cloud = [2.9, 1.0] + 0.22 * rng.normal(size=(250, 2))
+    return np.concatenate([moons, cloud, rng.uniform([-1.3, -0.8], [3.7, 1.9], (40, 2))])
+
+
+def coloured(axes, X, labels):
+    """Rows in the colour and the mark of their cluster; noise in grey."""
+    for label, (colour, mark) in enumerate(zip((BLUE, ORANGE, GREEN, PURPLE), "osD^")):
+        axes.plot(*X[labels == label].T, mark, color=colour, ms=4, alpha=0.7)
+    if (labels < 0).any():
+        axes.plot(*X[labels < 0].T, "x", color="#8795a1", ms=5, label="noise")
+    axes.set_xlim(-1.45, 4.6)
+    axes.set_aspect("equal", adjustable="datalim")
+
+
+def reachability(axes, X):
+    """Rows in the order of OPTICS; valleys are clusters, and a level is the cut of DBSCAN."""
+    model = OPTICS(min_samples=8).fit(X)
+    heights, order = model.reachability_[model.ordering_], model.ordering_
+    labels = DBSCAN(eps=0.16, min_samples=8).fit(X).labels_[order]
+    for label, colour in zip((-1, 0, 1, 2), ("#8795a1", BLUE, ORANGE, GREEN)):
+        chosen = np.flatnonzero((labels == label) & np.isfinite(heights))
+        axes.vlines(chosen, 0, heights[chosen], color=colour, lw=0.9)
+    axes.axhline(0.16, color=INK, lw=1.5, ls="--")
+    axes.text(len(X) / 2, 0.165, "eps = 0.16", color=INK, ha="center", va="bottom")
+    axes.set_ylim(0, 0.5)
+    axes.set_xlabel("rows in the order of OPTICS")
+    axes.set_ylabel("reached at")
+    dress(axes, "OPTICS: all levels at once", "y")
+
+
+def choices(axes, found):
+    """The three curves, each as a share of its largest value, with its choice."""
+    curves = (
+        ("inertia, the elbow", found.inertias_, "elbow", "o-", BLUE),
+        ("mean silhouette", found.silhouettes_, "silhouette", "D--", ORANGE),
+        ("Calinski-Harabasz", found.calinski_harabasz_, "calinski_harabasz", "s-.", GREEN),
+    )
+    for name, values, rule, style, colour in curves:
+        chosen, share = found.choices_[rule], values / np.nanmax(values)
+        axes.plot(found.numbers_, share, style, color=colour, lw=2, ms=5, label=f"{name}: {chosen}")
+        place = int(np.flatnonzero(found.numbers_ == chosen)[0])
+        axes.plot(chosen, share[place], "o", color=colour, ms=15, mfc="none", mew=2)
+    axes.set_ylim(0, 1.35)  # room for the legend
+    axes.set_xlabel("clusters")
+    axes.set_ylabel("share of the largest value")
+    dress(axes, "How many? 333 penguins of three species", "y")
+    axes.legend(frameon=False, loc="upper right", ncols=3, fontsize=9)
+
+
 def panels(widths=(1, 1)):
     figure = Figure(figsize=(11.5, 4.6), dpi=110, layout="constrained")
     FigureCanvasAgg(figure)
@@ -629,6 +709,6 @@ if __name__ == "__main__":
     drawn = {"linear": linear, "trees": trees, "forests": forests, "boosting": boosting, "evaluation": evaluation}
     drawn |= {"probabilistic": probabilistic, "calibration": calibration, "densities": densities, "kernels": kernels}
     drawn |= {"neighbors": neighbors, "projections": projections}
-    drawn |= {"svm": svm}
+    drawn |= {"svm": svm, "clusters": clusters}
     for chosen in sys.argv[1:] or [*drawn, "competition"]:
         competition() if chosen == "competition" else write(chosen, drawn[chosen]())

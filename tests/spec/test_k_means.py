@@ -9,7 +9,7 @@ import pytest
 from hyperplan._solvers.k_means import lloyd, rows_of
 from hyperplan._solvers.k_means_seeds import draw_by_weight, spread_seeds
 from hyperplan.cluster import KMeans, NumberOfClusters, SpectralClustering, kmeans_plusplus
-from hyperplan.metrics import calinski_harabasz_score, silhouette_score
+from hyperplan.metrics import calinski_harabasz_score, silhouette_samples, silhouette_score
 
 
 def blobs(n=60, seed=0):
@@ -173,3 +173,14 @@ def test_O6_V21_coordinates_are_eigenvectors_of_the_scaled_affinities_with_zero_
         found = model.embedding_[:, k]
         np.testing.assert_allclose(np.abs(found @ expected), found @ found, rtol=1e-6)
         np.testing.assert_allclose(found, expected * np.sign(found @ expected), atol=1e-7)
+
+
+def test_T39_scores_of_two_pairs():
+    X = np.array([[0.0], [1.0], [10.0], [11.0]])
+    labels = KMeans(2, random_state=0).fit_predict(X)
+    assert labels[0] == labels[1] != labels[2] == labels[3]
+    expected = [0.904762, 0.894737, 0.894737, 0.904762]
+    np.testing.assert_allclose(silhouette_samples(X, labels), expected, atol=5e-7)
+    choice = NumberOfClusters([2, 3], random_state=0).fit(X)
+    assert choice.silhouettes_[0] == pytest.approx(0.899749, abs=5e-7)
+    assert choice.calinski_harabasz_[0] == pytest.approx(200.0, rel=1e-12)
