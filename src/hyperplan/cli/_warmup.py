@@ -53,7 +53,8 @@ TALL_KERNELS = (3_000, 32)  # the same for methods that need all pairs of rows
 PAIRS_AGAIN = (1_100, 13)  # the same for those that look at all pairs in each of many steps
 OWN_SHAPES = {
     **dict.fromkeys(("DensityModes", "LargeMarginNearestNeighbor", "NeighborhoodComponentsAnalysis"), (PAIRS_AGAIN,)),
-    **dict.fromkeys(("DBSCAN", "OPTICS", "SpectralClustering"), (TALL_KERNELS,)),  # look at pairs of rows
+    **dict.fromkeys(("OPTICS", "SpectralClustering"), (TALL_KERNELS,)),  # look at pairs of rows
+    "DBSCAN": ((20_000, 5), TALL_KERNELS),  # a tree that several threads grow, and pairs
     **dict.fromkeys(("MDS", "SpectralEmbedding"), (PAIRS_AGAIN,)),
     "QuantileRegressor": (TALL_KERNELS,),  # SciPy solves what is wider, or sparse
     **dict.fromkeys(("KernelPCA", "MultipleKernelSVC"), ()),  # hold all kernel values: nothing is for large data
