@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import sklearn.linear_model
-from persistence_common import difference, round_trip
+from persistence_common import difference, forge, round_trip
 from sklearn.compose import ColumnTransformer, TransformedTargetRegressor, make_column_selector
 from sklearn.dummy import DummyClassifier
 from sklearn.feature_selection import SelectFromModel, SelectKBest, VarianceThreshold, f_regression
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer
 from sklearn.model_selection import GridSearchCV, KFold, RandomizedSearchCV, RepeatedKFold, StratifiedKFold
 from sklearn.multiclass import OneVsOneClassifier, OneVsRestClassifier
@@ -34,8 +35,10 @@ from sklearn.preprocessing import (
     TargetEncoder,
 )
 
+import hyperplan
 from hyperplan._base.plumbing import PLUMBING
-from hyperplan.ensemble import RandomForestRegressor
+from hyperplan.calibration import CalibratedClassifierCV
+from hyperplan.ensemble import RandomForestClassifier, RandomForestRegressor
 from hyperplan.linear_model import Lasso, LogisticRegression, LogisticRegressionCV, Ridge
 from hyperplan.persistence import ModelFileError, describe
 
@@ -132,6 +135,55 @@ def test_classifiers(model, tmp_path):
     assert difference(model, again) is None
     assert again.predict(X).tobytes() == model.predict(X).tobytes()
     assert describe(tmp_path / "thing.zip")["classes"] == [0, 1, 2]
+
+
+FROZEN = [
+    LogisticRegression(),
+    RandomForestClassifier(4, random_state=0),
+    make_pipeline(StandardScaler(), LogisticRegression()),
+    FrozenEstimator(LogisticRegression().fit(X, LABELS)),
+]
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic", "temperature"])
+@pytest.mark.parametrize("inner", FROZEN, ids=by_name)
+def test_calibrated_from_a_frozen_classifier(inner, method, tmp_path):
+    frozen = FrozenEstimator(inner.fit(X[:40], LABELS[:40]))
+    model = CalibratedClassifierCV(frozen, method=method).fit(X[40:], LABELS[40:])
+    again = round_trip(model, tmp_path)
+    assert difference(model, again) is None
+    assert type(again.estimator) is FrozenEstimator and again.calibrated_classifiers_[0].estimator is again.estimator
+    assert again.predict_proba(X).tobytes() == model.predict_proba(X).tobytes()
+    about = describe(tmp_path / "thing.zip")
+    assert about["classes"] == [0, 1, 2] and about["n_features"] == 4
+    alone = round_trip(frozen, tmp_path)
+    assert alone.fit(X, LABELS) is alone and alone.predict(X).tobytes() == frozen.predict(X).tobytes()
+    assert describe(tmp_path / "thing.zip")["n_features"] == 4
+
+
+def test_frozen_estimators_hold_one_model_and_nothing_else(tmp_path):
+    """They pass unknown names on, so that any other attribute would take the place of one of the model's methods."""
+    frozen = FrozenEstimator(LogisticRegression().fit(X, LABELS))
+    hyperplan.save(frozen, tmp_path / "good.zip")
+
+    def state(document):
+        return next(
+            content[1] for kind, content in document["objects"] if kind == "object" and set(content[1]) == {"estimator"}
+        )
+
+    def forged(edit):
+        with pytest.raises(ModelFileError) as caught:
+            hyperplan.load(forge(tmp_path / "good.zip", edit, tmp_path / "bad.zip"))
+        return str(caught.value)
+
+    assert "no attribute 'predict'" in forged(lambda document: state(document).update(predict=1))
+    assert "lacks its parameter" in forged(lambda document: state(document).clear())
+    assert "no estimator that is frozen" in forged(lambda document: state(document).update(estimator=document["root"]))
+    frozen.predict_proba = None
+    with pytest.raises(ModelFileError, match="'predict_proba' hides a method"):
+        round_trip(frozen, tmp_path)
+    with pytest.raises(ModelFileError, match=r"FrozenEstimator\.estimator is of type sklearn.*take hyperplan's own"):
+        round_trip(FrozenEstimator(sklearn.linear_model.Ridge()), tmp_path)
 
 
 @pytest.mark.parametrize("output", ["default", "pandas"])

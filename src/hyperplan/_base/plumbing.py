@@ -21,6 +21,7 @@ PLUMBING = {
         "SelectPercentile",
         "VarianceThreshold",
     ),
+    "sklearn.frozen": ("FrozenEstimator",),
     "sklearn.impute": ("KNNImputer", "MissingIndicator", "SimpleImputer"),
     "sklearn.model_selection": (
         "FixedThresholdClassifier",
@@ -67,6 +68,7 @@ PLUMBING = {
 }
 SKLEARN_VERSION = sklearn.__version__
 SCORE_FUNCTIONS = ("chi2", "f_classif", "f_regression", "mutual_info_classif", "mutual_info_regression", "r_regression")
+FROZEN = "sklearn.frozen._frozen.FrozenEstimator"  # by the file it stands in: passes on what it does not have itself
 OWN_SCORE = "sklearn.metrics.own_score"  # our name for the private class of scorers that call the model's own `score`
 
 

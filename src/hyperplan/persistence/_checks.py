@@ -8,10 +8,13 @@ import functools
 
 import numpy as np
 
+from hyperplan._base.plumbing import FROZEN
+
 NODES, TREE = "hyperplan._trees.nodes.Nodes", "hyperplan.tree._decision_tree_record.Tree"
 BINNED_TREE, BIN_MAP = "hyperplan._trees.boosting_grower.Tree", "hyperplan._trees.binning.BinMap"
 MULTIWAY = "hyperplan._trees.multiway.MultiwayNodes"
 BASE_TREE = "hyperplan.tree._decision_tree_base.BaseDecisionTree"
+MAX_FROZEN = 100  # frozen estimators one inside the other
 LEAST_DIRECTION = -3  # `feature` of an oblique split by direction 0; -4 by direction 1...
 
 
@@ -246,6 +249,15 @@ def _multiway_estimator(estimator):
     return None
 
 
+def _frozen(frozen):
+    inner = frozen
+    for _ in range(MAX_FROZEN):
+        inner = vars(inner)["estimator"]
+        if not _are([inner], FROZEN):
+            return None
+    return "there is no estimator that is frozen"
+
+
 def _scaler(scaler):
     for name in ("mean_", "scale_", "var_"):
         values = vars(scaler).get(name)
@@ -271,4 +283,5 @@ CHECKS = {
     "hyperplan.ensemble._hist_base.Model": _binned_model,
     "hyperplan.ensemble._hist_base.HistGradientBoosting": _hist_boosting,
     "hyperplan.preprocessing._standard_scaler.StandardScaler": _scaler,
+    FROZEN: _frozen,
 }

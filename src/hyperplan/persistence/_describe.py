@@ -128,7 +128,9 @@ class _Sheet:
         return None
 
     def _step(self, state, position):
-        """A step of a pipeline, a member of an ensemble, or what a search found best; (None, None) otherwise."""
+        """A step, a member of an ensemble, what a search found best or what is frozen; (None, None) otherwise."""
+        if state.keys() == {"estimator"}:
+            return self.node(state["estimator"])
         for inner in ("best_estimator_", "regressor_"):
             if inner in state:
                 return self.node(state[inner])

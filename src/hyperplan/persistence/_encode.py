@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from scipy.interpolate import BSpline
 
 from hyperplan._base import BaseEstimator, Bunch
-from hyperplan._base.plumbing import scorer_name
+from hyperplan._base.plumbing import FROZEN, scorer_name
 from hyperplan.persistence import _allowed as allowed
 from hyperplan.persistence._arrays import Pool, is_plain
 from hyperplan.persistence._errors import ModelFileError
@@ -153,6 +153,8 @@ class _Writer:
 @functools.lru_cache(maxsize=10_000)
 def shadows(cls, name) -> bool:
     """Whether an attribute of this name would take the place of a method."""
+    if f"{cls.__module__}.{cls.__qualname__}" == FROZEN:  # all names but one are those of the model inside
+        return name != "estimator"
     return name.startswith("__") or callable(inspect.getattr_static(cls, name, None))
 
 
