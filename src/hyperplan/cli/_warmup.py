@@ -55,7 +55,9 @@ OWN_SHAPES = {
     **dict.fromkeys(("DensityModes", "LargeMarginNearestNeighbor", "NeighborhoodComponentsAnalysis"), (PAIRS_AGAIN,)),
     **dict.fromkeys(("OPTICS", "SpectralClustering"), (TALL_KERNELS,)),  # look at pairs of rows
     "DBSCAN": ((20_000, 5), TALL_KERNELS),  # a tree that several threads grow, and pairs
-    **dict.fromkeys(("MDS", "SpectralEmbedding"), (PAIRS_AGAIN,)),
+    "MDS": (PAIRS_AGAIN,),
+    "SpectralEmbedding": ((1_100, 5), (1_100, 32)),  # neighbours by a tree and by products
+    "UMAP": ((5_000, 5), TALL_KERNELS),
     "QuantileRegressor": (TALL_KERNELS,),  # SciPy solves what is wider, or sparse
     **dict.fromkeys(("KernelPCA", "MultipleKernelSVC"), ()),  # hold all kernel values: nothing is for large data
     "NumberOfClusters": (),  # runs other clusterers
