@@ -34,6 +34,7 @@ from hyperplan.evaluation import corrected_t_interval, score_models, tied_groups
 from hyperplan.kernels import KernelRidge
 from hyperplan.linalg import eigh, jacobi, lanczos, qr_iteration
 from hyperplan.linear_model import Lasso, LassoCV, LinearRegression, RidgeClassifier
+from hyperplan.manifold import RISIMAP, UMAP, Isomap, LocallyLinearEmbedding
 from hyperplan.mixture import GaussianMixtureIC, MixtureClassifier
 from hyperplan.naive_bayes import GaussianNB
 from hyperplan.neighbors import DensityModes, KernelDensity, KNeighborsClassifier, NadarayaWatsonRegressor
@@ -603,6 +604,58 @@ def clusters():
     return figure
 
 
+def manifolds():
+    """A rolled sheet and what four maps make of it, one of them in pieces; residual variance against dimension."""
+    figure = Figure(figsize=(14.5, 8.2), dpi=110, layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.get_layout_engine().set(w_pad=0.1, h_pad=0.12)
+    panels = figure.subplots(2, 3).ravel()
+    X, arc = rolled_sheet(1500, 0)
+    isomap = Isomap(n_neighbors=10, n_components=2).fit(X)
+    lle = LocallyLinearEmbedding(n_neighbors=12, method="modified", random_state=0).fit(X)
+    umap = UMAP(n_neighbors=15, random_state=0).fit(X)
+    kept = np.abs(arc - 9.5) > 0.25  # a strip of the sheet is missing, narrower than the gap between turns
+    torn = RISIMAP(n_neighbors=8, n_components=2).fit(X[kept])
+    sheet(panels[0], X[:, [0, 2]], arc, "1500 rows on a rolled sheet, from the side")
+    sheet(panels[1], isomap.embedding_, arc, "Isomap, 10 neighbours: rolled out")
+    sheet(panels[2], lle.embedding_, arc, "Locally linear (modified): scales are free")
+    sheet(panels[3], umap.embedding_, arc, "UMAP, 15 neighbours: local order, no lengths")
+    sheet(panels[4], torn.embedding_, arc[kept], "RISIMAP where a strip is missing: one bridge")
+    for pair in torn.bridges_:
+        panels[4].plot(*torn.embedding_[torn.unique_rows_[pair]].T, "-", color=INK, lw=2.5, label="bridge")
+    panels[4].legend(frameon=False, loc="upper right")
+    bends(panels[5], X, isomap)
+    return figure
+
+
+def rolled_sheet(n, seed):
+    """Rows on a Swiss roll, and how far along it each lies."""
+    rng = np.random.default_rng(seed)
+    turn, height = 1.5 * np.pi * (1 + 2 * rng.random(n)), 21 * rng.random(n)
+    return np.column_stack([turn * np.cos(turn), height, turn * np.sin(turn)]), turn
+
+
+def sheet(axes, Y, arc, title):
+    """Places, coloured along the sheet."""
+    axes.scatter(*Y.T, c=arc, cmap="cividis", s=9, lw=0)
+    axes.set_aspect("equal", adjustable="datalim")
+    axes.set_xticks([])
+    axes.set_yticks([])
+    dress(axes, title, "both")
+
+
+def bends(axes, X, isomap):
+    """What 1, 2, ... dimensions leave unexplained, along the sheet and in straight lines."""
+    curve = isomap.residual_curve(5)
+    straight = Isomap(n_neighbors=len(X) - 1, n_components=3).fit(X).residual_variance_
+    axes.plot(curve.dimensions, curve.residual, "o-", color=BLUE, lw=2, label="geodesics (Isomap)")
+    axes.plot(np.arange(1, 4), straight, "s--", color=ORANGE, lw=2, label="straight lines (classical scaling)")
+    axes.set(xlabel="dimension", ylabel="residual variance", ylim=(-0.02, None))
+    plain_ticks(axes, curve.dimensions.tolist())
+    axes.legend(frameon=False)
+    dress(axes, f"Along the sheet {curve.dimension} dimensions are enough", "y")
+
+
 def moons_and_cloud():
     """Two moons, a round cloud, some rows that belong nowhere."""
     rng = np.random.default_rng(4)
@@ -709,6 +762,6 @@ if __name__ == "__main__":
     drawn = {"linear": linear, "trees": trees, "forests": forests, "boosting": boosting, "evaluation": evaluation}
     drawn |= {"probabilistic": probabilistic, "calibration": calibration, "densities": densities, "kernels": kernels}
     drawn |= {"neighbors": neighbors, "projections": projections}
-    drawn |= {"svm": svm, "clusters": clusters}
+    drawn |= {"svm": svm, "clusters": clusters, "manifolds": manifolds}
     for chosen in sys.argv[1:] or [*drawn, "competition"]:
         competition() if chosen == "competition" else write(chosen, drawn[chosen]())
