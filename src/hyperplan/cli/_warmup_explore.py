@@ -1,5 +1,6 @@
 """What an exploration compiles: each clustering method takes part in one of its own, on a small table and a larger."""
 
+import contextlib
 import warnings
 
 import numpy as np
@@ -18,7 +19,7 @@ def warm_method(name: str) -> str:
     """Explore small tables with one clustering method; returns "" or what went wrong."""
     from hyperplan.explore import explore
 
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), _once():
         warnings.simplefilter("ignore")
         try:
             for rows, numbers in TABLES:
@@ -30,6 +31,19 @@ def warm_method(name: str) -> str:
         except Exception as error:
             return f"{type(error).__name__}: {error}"
     return ""
+
+
+@contextlib.contextmanager
+def _once():
+    """Fits on other rows and on tables without groups are done once each: the next would compile nothing more."""
+    from hyperplan.explore import _contest
+
+    usual = _contest.REFITS, _contest.DRAWS
+    _contest.REFITS = _contest.DRAWS = 1
+    try:
+        yield
+    finally:
+        _contest.REFITS, _contest.DRAWS = usual
 
 
 def _table(rows: int, numbers: int):

@@ -25,8 +25,8 @@ def chosen_row(document: dict) -> dict | None:
 
 
 def best_attempt(document: dict) -> dict | None:
-    """The clustering that came nearest: of those with groups one that was compared, then the most stable."""
-    rows = [row for row in document["clusterings"] if row["groups"] >= 2]
+    """The clustering that came nearest: of the best of each method one that was compared, then the most stable."""
+    rows = [row for row in document["clusterings"] if row["is_best"] and row["groups"] >= 2]
     return max(
         rows, key=lambda row: (row["verdict"] == "chance", row["stability"] or 0.0, row["separation"]), default=None
     )
