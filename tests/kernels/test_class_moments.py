@@ -208,6 +208,29 @@ def test_a_class_that_was_not_sampled_is_shifted_by_its_first_row():
     assert shift[1, 0] == 2.0 and shift[2, 0] == 0.0
 
 
+@pytest.mark.parametrize("n", [3, 1000, 5000])
+def test_holes_cost_no_digits(n):
+    """Means of 1e6 against deviations of one leave 1e-4 of the squares about zero, and 1e-12 about a shift."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 3)) + 1e6
+    codes = np.arange(n) % 2
+    X[rng.random((n, 3)) < 0.3] = np.nan
+    X[codes == 1, 1] = np.nan  # a class without any value
+    X[:-1, 2] = np.nan  # one value, in a row that is not sampled
+    X[-1, 2] = 1e6
+    count, mean, square = class_moments(X, codes, 2, missing=True)
+    for c in range(2):
+        for j in range(3):
+            values = X[codes == c, j]
+            values = values[~np.isnan(values)]
+            assert count[c, j] == values.size
+            if values.size:
+                np.testing.assert_allclose(mean[c, j], values.mean(), rtol=1e-14)
+                np.testing.assert_allclose(square[c, j], ((values - values.mean()) ** 2).sum(), rtol=1e-9)
+            else:
+                assert mean[c, j] == square[c, j] == 0
+
+
 def test_merged_moments_are_those_of_all_rows():
     X, codes, weight = rows(500)
     codes[:200] %= 2  # the first part misses classes

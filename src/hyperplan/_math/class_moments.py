@@ -85,8 +85,11 @@ def _added(parts):
     return first
 
 
-def class_shifts(X, codes, n_classes):
-    """(k, d) means over sampled rows of each class; its first row where none was sampled, zeros where there is none."""
+def class_shifts(X, codes, n_classes, missing=False):
+    """(k, d) means over sampled rows of each class; its first row where none was sampled, zeros where there is none.
+
+    With `missing`, means of what is present; where nothing was, an entry of the column.
+    """
     n = X.shape[0]
     step = max(1, n // SAMPLED_ROWS)
     sample, sampled = X[::step], codes[::step]
@@ -94,16 +97,32 @@ def class_shifts(X, codes, n_classes):
     seen = np.bincount(sampled, minlength=n_classes) > 0
     with np.errstate(invalid="ignore", over="ignore"):
         for c in np.flatnonzero(seen):
-            rows = sample[sampled == c]
-            first = rows[0].astype(np.float64)
-            shift[c] = first + (rows - first).mean(axis=0)
+            shift[c] = (_present_means if missing else _near_means)(sample[sampled == c])
     if not seen.all():
         start = np.full(n_classes, -1)
         start[codes[::-1]] = np.arange(n - 1, -1, -1)
         alone = ~seen & (start >= 0)
         shift[alone] = X[start[alone]]
+    if missing:
+        for j in np.flatnonzero(np.isnan(shift).any(axis=0)):
+            place = np.isnan(X[:, j]).argmin()
+            shift[np.isnan(shift[:, j]), j] = X[place, j]
     shift[~np.isfinite(shift)] = 0.0
     return shift
+
+
+def _near_means(rows):
+    """Means of columns, as differences from the first row."""
+    first = rows[0].astype(np.float64)
+    return first + (rows - first).mean(axis=0)
+
+
+def _present_means(rows):
+    """The same for entries that are not NaN."""
+    present = ~np.isnan(rows)
+    first = rows[present.argmax(axis=0), np.arange(rows.shape[1])].astype(np.float64)
+    gaps = np.where(present, rows - first, 0.0).sum(axis=0)
+    return first + gaps / np.maximum(present.sum(axis=0), 1)
 
 
 def class_moments(X, codes, n_classes, weight=None, *, missing=False, n_jobs=None) -> ClassMoments:
@@ -140,7 +159,7 @@ def class_moments(X, codes, n_classes, weight=None, *, missing=False, n_jobs=Non
     """
     n, d = X.shape
     shape = (n_classes, d)
-    shift = class_shifts(X, codes, n_classes)
+    shift = class_shifts(X, codes, n_classes, missing)
     kernel = add_present_squares if missing else add_class_squares
 
     def task(rows):

@@ -53,11 +53,12 @@ def category_counts(X, codes, n_classes, weight, offsets):
 def smoothed_logs(counts, offsets, alpha):
     """Logarithms of the probabilities of the categories of each column, in the same table, and the rounding error."""
     smoothed = counts + alpha
-    totals = np.add.reduceat(smoothed, offsets[:-1], axis=0)
     sizes = np.diff(offsets)
+    starts, sizes = offsets[:-1][sizes > 0], sizes[sizes > 0]  # a column may be missing in all rows
+    totals = np.add.reduceat(smoothed, starts, axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(smoothed) - np.log(np.repeat(totals, sizes, axis=0))
-    sums = np.add.reduceat(np.exp(logs), offsets[:-1], axis=0)
+    sums = np.add.reduceat(np.exp(logs), starts, axis=0)
     return logs, np.max(np.abs(sums - 1.0), where=totals > 0, initial=0.0)
 
 

@@ -22,11 +22,18 @@ from hyperplan._base import (
     encode_labels,
 )
 from hyperplan._math._class_scores_kernels import add_category_scores, present_scores
-from hyperplan._math.class_moments import class_moments, pooled_moments
 from hyperplan._math.class_scores import fill_scores
-from hyperplan.naive_bayes._categorical import category_counts, category_offsets, smoothed_logs
-from hyperplan.naive_bayes._common import NaiveBayesMixin, closed_form_certificate, finite_logs, log_priors
+from hyperplan.naive_bayes._categorical import category_offsets
+from hyperplan.naive_bayes._common import (
+    NaiveBayesMixin,
+    classes_of_call,
+    closed_form_certificate,
+    codes_among,
+    finite_logs,
+    log_priors,
+)
 from hyperplan.naive_bayes._gaussian import ROUNDING, SMALLEST_VARIANCE, given_priors, require_squares
+from hyperplan.naive_bayes._mixed_sums import MixedSums, merged_sums, mixed_sums, smoothed_gaussians, smoothed_tables
 from hyperplan.naive_bayes._mixed_table import (
     MISSING,
     UNSEEN,
@@ -44,7 +51,8 @@ class MixedNB(NaiveBayesMixin, BaseEstimator):
     """Naive Bayes for numbers and categories at once; missing values are left out of the product.
 
     Numbers are Gaussian given the class, as in `GaussianNB`; categories have smoothed shares, as in `CategoricalNB`.
-    Both are closed forms of one pass over the rows.  NaN, None and nulls are missing.
+    Both are closed forms of one pass over the rows, or over batches of them with `partial_fit`.  NaN, None and nulls
+    are missing.
 
     Parameters
     ----------
@@ -73,8 +81,10 @@ class MixedNB(NaiveBayesMixin, BaseEstimator):
         Which columns hold categories.
     categories_ : list of ndarray
         Sorted categories of each of these.
+    category_count_ : list of ndarray of shape (n_classes, n_categories)
+        Rows (sums of weights) with each of them.
     category_log_prob_ : list of ndarray of shape (n_classes, n_categories)
-        Logarithms of their probabilities.
+        Logarithms of their probabilities; with ``handle_unknown="smooth"``, the last is that of all others.
     theta_, var_ : ndarray of shape (n_classes, n_numbers)
         Means and variances of the columns of numbers.  Where a class has no value at all, those of all classes.
     epsilon_ : float
@@ -141,38 +151,54 @@ class MixedNB(NaiveBayesMixin, BaseEstimator):
         # 1. parameters
         check_params(self)
         # 2. data
-        rows, columns, y, weight = self._training(X, y, sample_weight)
+        rows, columns, y, weight = self._training(X, y, sample_weight, None)
         labels = encode_labels(y, min_classes=1)
-        n_classes = labels.classes.shape[0]
-        priors = None if self.priors is None else given_priors(self.priors, n_classes)
-        # 3. maths
-        count = np.bincount(labels.codes, weight, minlength=n_classes).astype(np.float64)
-        mean, variance, epsilon = self._gaussians(rows.numbers, labels.codes, n_classes, weight)
-        sizes = [len(known) + (self.handle_unknown == "smooth") for known in columns.categories]
-        offsets = category_offsets(sizes)
-        logs, error = np.zeros((0, n_classes)), 0.0
-        if offsets[-1]:
-            table = category_counts(rows.codes, labels.codes, n_classes, weight, offsets)
-            logs, error = smoothed_logs(table, offsets, self.alpha)
-        # 4. attributes
-        self.classes_, self.class_count_ = labels.classes, count
-        self.class_prior_ = np.exp(log_priors(count)) if priors is None else priors
-        self.is_categorical_, self.categories_ = columns
-        self.theta_, self.var_, self.epsilon_ = mean, variance, epsilon
-        self.category_log_prob_ = [np.ascontiguousarray(part.T) for part in np.split(logs, offsets[1:-1])]
-        self.certificate_ = _certificate(mean, variance, error)
-        return self
+        # 3. maths, 4. attributes
+        return self._learn(rows, columns, labels.codes, labels.classes, weight, None)
 
-    def _training(self, X, y, sample_weight):
-        flat = not is_frame(X) and np.asarray(X).ndim != 2  # the checks below say what is wrong
-        mask = None if flat else category_mask(X, self.categorical_features)
-        if mask is None:
-            data = check_training(
-                self, X, y, sample_weight, accept_sparse=False, order="C", ensure_all_finite="allow-nan"
-            )
+    def partial_fit(self, X, y, classes=None, sample_weight=None):
+        """Learn from further rows, as if all had been there from the start.
+
+        The first call settles which columns hold categories.  Categories that later rows bring are added to those
+        known, with no rows before.  All smoothing is that of `fit` on the rows of all calls: `var_smoothing` is a part
+        of the largest variance of all rows so far, `alpha` counts for each category so far.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that can appear; needed in the first call only.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of rows.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        check_params(self)
+        classes, first = classes_of_call(self, classes)
+        before = None if first else self._sums()
+        rows, columns, y, weight = self._training(X, y, sample_weight, before)
+        return self._learn(rows, columns, codes_among(classes, y), classes, weight, before)
+
+    def _sums(self):
+        columns = MixedColumns(self.is_categorical_, self.categories_)
+        return MixedSums(columns, self.class_count_, self._moments, self.category_count_)
+
+    def _training(self, X, y, sample_weight, before):
+        """Checked rows, their columns with the categories of rows before, labels and weights."""
+        first = before is None
+        mask = self._mask(X) if first else before.columns.is_category
+        if mask is None or not (first or mask.any() or is_frame(X)):
+            options = {"accept_sparse": False, "order": "C", "ensure_all_finite": "allow-nan", "reset": first}
+            data = check_training(self, X, y, sample_weight, **options)
             none = np.zeros(data.X.shape[1], dtype=bool)
             return MixedRows(data.X, np.empty((data.X.shape[0], 0), np.int64)), MixedColumns(none, []), *data[1:]
-        X = check_design(self, X, reset=True, skip_check_array=True)
+        X = check_design(self, X, reset=first, skip_check_array=True)
         if y is None:
             raise ValueError("MixedNB requires y to be passed, but the target y is None.")
         y = column_or_1d(y, warn=True)
@@ -180,22 +206,30 @@ class MixedNB(NaiveBayesMixin, BaseEstimator):
         if y.shape[0] == 0:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required by MixedNB.")
         X = X if hasattr(X, "columns") else np.asarray(X)
-        columns = learn_columns(X, mask)
+        columns = learn_columns(X, mask, None if first else before.columns.categories)
         return read_rows(X, columns), columns, y, check_weight(sample_weight, X)
 
-    def _gaussians(self, numbers, codes, n_classes, weight):
-        """Means and variances by class, those of all rows where a class has none, and the smoothing."""
-        if not numbers.shape[1]:
-            return np.zeros((n_classes, 0)), np.zeros((n_classes, 0)), 0.0
-        moments = class_moments(numbers, codes, n_classes, weight, missing=True)
-        require_squares(self, numbers, moments, "allow-nan")
-        mean, square = pooled_moments(moments)
-        total = moments.count.sum(axis=0)
-        pooled = square / np.where(total > 0, total, 1.0)
-        epsilon = self.var_smoothing * pooled.max()
-        there = moments.count > 0
-        variance = np.where(there, moments.square / np.where(there, moments.count, 1.0), pooled)
-        return np.where(there, moments.mean, mean), variance + epsilon, epsilon
+    def _mask(self, X):
+        flat = not is_frame(X) and np.asarray(X).ndim != 2  # the checks of arrays say what is wrong
+        return None if flat else category_mask(X, self.categorical_features)
+
+    def _learn(self, rows, columns, codes, classes, weight, before):
+        n_classes = classes.shape[0]
+        priors = None if self.priors is None else given_priors(self.priors, n_classes)
+        sums = mixed_sums(rows, columns, codes, n_classes, weight)
+        sums = sums if before is None else merged_sums(before, sums)
+        require_squares(self, rows.numbers, sums.moments, "allow-nan")
+        mean, variance, epsilon = smoothed_gaussians(sums.moments, self.var_smoothing)
+        logs, error = smoothed_tables(sums.tables, self.alpha, self.handle_unknown == "smooth")
+
+        self.classes_, self.class_count_ = classes, sums.count
+        self.class_prior_ = np.exp(log_priors(sums.count)) if priors is None else priors
+        self.is_categorical_, self.categories_ = columns
+        self._moments, self.category_count_ = sums.moments, sums.tables
+        self.theta_, self.var_, self.epsilon_ = mean, variance, epsilon
+        self.category_log_prob_ = logs
+        self.certificate_ = _certificate(mean, variance, error)
+        return self
 
     def _joint(self, X):
         rows = self._rows(X)

@@ -8,6 +8,7 @@ import numpy as np
 CATEGORY_TYPES = ("category", "object", "str", "string", "bool", "boolean")
 POLARS_CATEGORY_TYPES = ("Categorical", "Enum", "String", "Utf8", "Boolean")
 MISSING, UNSEEN = -1, -2
+LARGEST_EXACT = 2**53  # whole numbers up to it are floats without rounding
 
 
 class MixedColumns(NamedTuple):
@@ -104,15 +105,22 @@ def _name(X, j):
     return f"column {j} ({X.columns[j]!r})" if is_frame(X) else f"column {j}"
 
 
-def learn_columns(X, mask) -> MixedColumns:
-    """The categories of the columns of a training table."""
+def learn_columns(X, mask, before=None) -> MixedColumns:
+    """The categories of the columns of a training table, and those of rows `before`."""
     categories = []
-    for j in np.flatnonzero(mask):
+    for place, j in enumerate(np.flatnonzero(mask)):
         present = {value for value in np.asarray(_column(X, j)).tolist() if not _is_missing(value)}
-        known = sorted(present, key=lambda value: (type(value).__name__, value))
-        plain = len({type(value) for value in known}) == 1
-        categories.append(np.array(known) if plain else np.array(known, dtype=object))
+        categories.append(_sorted_categories(present if before is None else present.union(before[place].tolist())))
     return MixedColumns(mask, categories)
+
+
+def _sorted_categories(present):
+    """Sorted, types apart, but whole numbers as floats beside floats: a column with holes has no others."""
+    kinds = {type(value) for value in present}
+    if kinds == {int, float} and all(abs(value) <= LARGEST_EXACT for value in present if type(value) is int):
+        present, kinds = {float(value) for value in present}, {float}
+    known = sorted(present, key=lambda value: (type(value).__name__, value))
+    return np.array(known) if len(kinds) == 1 else np.array(known, dtype=object)
 
 
 def read_rows(X, columns) -> MixedRows:
