@@ -1,5 +1,8 @@
 """All clusterers at the edges: rows of the fit keep their labels, and odd tables have a defined end."""
 
+import copy
+import gc
+import pickle
 import warnings
 
 import numpy as np
@@ -7,6 +10,7 @@ import pytest
 import scipy.sparse as sp
 
 from hyperplan.cluster import DBSCAN, OPTICS, KMeans, MiniBatchKMeans, NumberOfClusters, SpectralClustering
+from hyperplan.cluster import _dbscan_space as space_of
 
 MODELS = {
     "k-means": KMeans(3, random_state=0),
@@ -140,3 +144,31 @@ def test_distances_that_are_no_metric():
             model.fit(-D)
         with pytest.raises(ValueError, match="square"):
             model.fit(D[:, :30])
+
+
+BY_DENSITY = [(name, np.asarray) for name in MODELS if name.startswith(("dbscan", "optics"))]
+
+
+@pytest.mark.parametrize("name, form", [*BY_DENSITY, ("dbscan", sp.csr_array), ("optics", sp.csr_array)])
+def test_searches_are_prepared_once_and_change_nothing(name, form, monkeypatch):
+    X, Q = clouds(), clouds(seed=1)
+    table = X.copy()
+    model = copy.deepcopy(MODELS[name]).fit(form(table))
+    before, size = dict(vars(model)), len(pickle.dumps(model))
+    first = model.predict(form(Q))
+    assert vars(model).keys() == before.keys() and all(vars(model)[key] is value for key, value in before.items())
+    assert len(pickle.dumps(model)) == size
+    for function in ("grow_space_tree", "_exact_index", "_numbers_of_rows"):
+        monkeypatch.setattr(space_of, function, None)  # whatever was prepared again would fail
+    np.testing.assert_array_equal(model.predict(form(Q)), first)
+    np.testing.assert_array_equal(model.predict(form(Q)[:3]), first[:3])
+    monkeypatch.undo()
+    np.testing.assert_array_equal(copy.deepcopy(model).predict(form(Q)), first)
+    table[:] = X[::-1] + 5.0  # the same object with other rows
+    again = copy.deepcopy(MODELS[name]).fit(form(table.copy())).predict(form(table))
+    np.testing.assert_array_equal(model.fit(form(table)).predict(form(table)), again)
+    gc.collect()
+    n_kept = len(space_of._kept)
+    del model
+    gc.collect()
+    assert len(space_of._kept) == n_kept - 1

@@ -203,6 +203,7 @@ class DBSCAN(ClusterMixin, BaseEstimator):
         self._space = space_of.without_rows(space)
         self._others = others if self.metric == "precomputed" else X[others]
         self._other_labels = self.labels_[others]
+        space_of.forget(self)
         return self
 
     def fit_predict(self, X, y=None, sample_weight=None):
@@ -228,7 +229,7 @@ class DBSCAN(ClusterMixin, BaseEstimator):
         """Clusters of new rows: that of the nearest core point if it is within ``eps``, else noise.
 
         Rows of the fit get the labels they have (only border points could get another one).  The search is prepared
-        anew by each call: ask for many rows at a time.
+        by the first call; the model of a file prepares it again.
 
         Parameters
         ----------
@@ -248,10 +249,10 @@ class DBSCAN(ClusterMixin, BaseEstimator):
         X = check_design(self, X, accept_sparse="csr", order="C")
         labels = np.full(X.shape[0], -1, np.intp)
         if len(self.core_sample_indices_):
-            distances, rows = space_of.nearest_row(self._space, self.components_, X, self.n_jobs)
+            distances, rows = space_of.nearest_row(self._space, self.components_, X, self.n_jobs, self)
             near = distances <= self.eps
             labels[near] = self.labels_[self.core_sample_indices_][rows[near]]
-        same = space_of.equal_rows(self._others, X, self.n_jobs)
+        same = space_of.equal_rows(self._others, X, self.n_jobs, self)
         labels[same >= 0] = self._other_labels[same[same >= 0]]
         return labels
 

@@ -1,6 +1,7 @@
 """Tables ready for clustering by density: where distances come from, and how neighbours are looked for."""
 
 import warnings
+import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from hyperplan.neighbors._nearest_neighbors import NearestNeighbors
 METRIC_PARAMS = {name: SEARCH_PARAMS[name] for name in ("metric", "metric_params", "algorithm", "leaf_size", "n_jobs")}
 SMALL_LISTS = 2**22  # entries of the lists that are made at a time
 FEW_COLUMNS = 3  # up to which a grid is faster than anything else
+_kept: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # of each model: searches that `predict` has prepared
 
 
 class Space(NamedTuple):
@@ -154,12 +156,32 @@ def without_rows(space: Space) -> Space:
     return space._replace(index=space.index._replace(X=None), rows=None)
 
 
-def nearest_row(space: Space, X, Q, n_jobs=None):
+def kept(model, name, X, make):
+    """What `make()` prepares for a search among rows X, made once for each model and X.
+
+    It lives as long as the model, but is no attribute: asking a model does not change it, copies and files are small.
+    """
+    if model is None:
+        return make()
+    made = _kept.setdefault(model, {})
+    found = made.get(name)
+    if found is None or found[0] is not X:
+        found = made[name] = (X, make())
+    return found[1]
+
+
+def forget(model):
+    """A fit ends what was prepared, even if the table is the same object: it may hold other rows now."""
+    _kept.pop(model, None)
+
+
+def nearest_row(space: Space, X, Q, n_jobs=None, model=None):
     """Distance and number of the row of X nearest to each row of Q, as the space measures (its own table is gone)."""
     Q = as_table(X, Q)
     index = space.index._replace(X=X)
     if space.kind == "tree":
-        index = index._replace(tree=grow_space_tree(space, X, n_jobs))
+        tree = kept(model, "nearest", X, lambda: grow_space_tree(space, X, n_jobs))
+        index = index._replace(tree=tree)
     distances, rows = nearest(index, Q, 1, n_jobs)
     return distances[:, 0], rows[:, 0]
 
@@ -189,20 +211,27 @@ def full_distances(X):
     return full
 
 
-def equal_rows(X, Q, n_jobs=None):
+def equal_rows(X, Q, n_jobs=None, model=None):
     """For each row of Q the number of an equal row of X, the smallest; -1 without one."""
     Q = as_table(X, Q)
-    if X.dtype == bool:
-        X, Q = np.asarray(X, dtype=np.float64), np.asarray(Q, dtype=np.float64)
     if X.shape[0] == 0:
         return np.full(Q.shape[0], -1, np.int64)
     if sp.issparse(X):
-        X = sp.csr_array(X)
-        known = {_bytes_of(X, i): i for i in range(X.shape[0] - 1, -1, -1)}
+        known = kept(model, "equal", X, lambda: _numbers_of_rows(sp.csr_array(X)))
         return np.array([known.get(_bytes_of(Q, i), -1) for i in range(Q.shape[0])], dtype=np.int64)
-    method = "kd_tree" if X.shape[1] <= MANY_COLUMNS else "brute"
-    distances, rows = nearest(make_index(X, "euclidean", {}, method, n_jobs), np.asarray(Q, dtype=X.dtype), 1, n_jobs)
+    index = kept(model, "equal", X, lambda: _exact_index(X, n_jobs))
+    distances, rows = nearest(index, np.asarray(Q, dtype=index.X.dtype), 1, n_jobs)
     return np.where(distances[:, 0] == 0.0, rows[:, 0], -1)
+
+
+def _exact_index(X, n_jobs):
+    X = np.asarray(X, dtype=np.float64) if X.dtype == bool else X
+    return make_index(X, "euclidean", {}, "kd_tree" if X.shape[1] <= MANY_COLUMNS else "brute", n_jobs)
+
+
+def _numbers_of_rows(X):
+    """The first row of each content."""
+    return {_bytes_of(X, i): i for i in range(X.shape[0] - 1, -1, -1)}
 
 
 def _bytes_of(X, row):

@@ -325,6 +325,7 @@ class OPTICS(ClusterMixin, BaseEstimator):
             self.cluster_hierarchy_ = hierarchy
         self.certificate_ = _certificate(found)
         self._X = None if self.metric == "precomputed" else X
+        space_of.forget(self)
         return self
 
     def _checked(self, X, reset=False):
@@ -392,7 +393,7 @@ class OPTICS(ClusterMixin, BaseEstimator):
             space = Space(space_of.Index(X, "precomputed", {}), "matrix")
         else:
             X = space_of.as_table(self._X, self._checked(X))
-            same = space_of.equal_rows(self._X, X, self.n_jobs)
+            same = space_of.equal_rows(self._X, X, self.n_jobs, self)
             space = prepare_space(self._X, self.metric, self.p, self.metric_params, "brute", self.n_jobs)
         values, sources = reached_from(space, X, self.core_distances_, self.max_eps, self.n_jobs)
         labels = np.where(sources >= 0, self.labels_[sources], -1)
