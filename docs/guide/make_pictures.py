@@ -31,6 +31,7 @@ from hyperplan.ensemble import (
     RandomForestRegressor,
 )
 from hyperplan.evaluation import corrected_t_interval, score_models, tied_groups
+from hyperplan.explore import explore
 from hyperplan.kernels import KernelRidge
 from hyperplan.linalg import eigh, jacobi, lanczos, qr_iteration
 from hyperplan.linear_model import Lasso, LassoCV, LinearRegression, RidgeClassifier
@@ -746,6 +747,13 @@ def competition():
         photograph(result.report(Path(folder) / "report.html"), FOLDER / "competition.png")
 
 
+def exploration():
+    """The same for the exploration."""
+    with tempfile.TemporaryDirectory() as folder:
+        result = explore(table_path("penguins"), title="penguins.csv.gz")
+        photograph(result.report(Path(folder) / "report.html"), FOLDER / "explore.png", height=1290)
+
+
 def photograph(page, picture, width=1280, height=1130):
     """The top of a page as a desktop shows it."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -763,5 +771,6 @@ if __name__ == "__main__":
     drawn |= {"probabilistic": probabilistic, "calibration": calibration, "densities": densities, "kernels": kernels}
     drawn |= {"neighbors": neighbors, "projections": projections}
     drawn |= {"svm": svm, "clusters": clusters, "manifolds": manifolds}
-    for chosen in sys.argv[1:] or [*drawn, "competition"]:
-        competition() if chosen == "competition" else write(chosen, drawn[chosen]())
+    pages = {"competition": competition, "explore": exploration}
+    for chosen in sys.argv[1:] or [*drawn, *pages]:
+        pages[chosen]() if chosen in pages else write(chosen, drawn[chosen]())

@@ -106,12 +106,12 @@ def clusterings(document, language):
     from hyperplan.report._wording import UNKNOWN, Wording
 
     words, wording = area_texts("explore", language)["table"], Wording(language, "explore")
-    table = Table(title=words["title"], title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-    table.add_column(words["method"], no_wrap=True)
+    looks = {"title_justify": "left", "title_style": "bold", "box": SIMPLE_HEAD, "collapse_padding": True}
+    table = Table(title=words["title"], **looks)
+    table.add_column(words["method"], min_width=15)  # of the longest single word
     for name in ("groups", "stability", "separation", "silhouette"):
-        header = f"{words[name]}\n{words['null']}" if name == "separation" else words[name]
-        table.add_column(header, justify="right", no_wrap=True)
-    table.add_column(words["verdict"])
+        table.add_column(words[name], justify="right", no_wrap=True)
+    table.add_column(words["verdict"], min_width=10)
     for row in sorted((row for row in document["clusterings"] if row["is_best"]), key=lambda row: not row["is_chosen"]):
         null = wording.number((row.get("null_separation") or {}).get("mean"), 2)
         stability, separation, silhouette = (

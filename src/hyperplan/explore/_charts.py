@@ -49,9 +49,9 @@ def _name(canvas: Canvas, layer: Layer, places) -> None:
     middle = [sorted(values)[len(places) // 2] for values in zip(*places)]
     across, down = min(places, key=lambda place: math.dist(place, middle))  # a group may lie in parts
     across, size = min(max(across, MARGIN), SIDE - MARGIN), 15.0
-    for shift in (0.0, -1.2, 1.2, -2.4, 2.4, -3.6, 3.6):
-        place = down + size * (0.35 + shift)
-        if canvas.is_free(text_box(across, place, layer.name, "middle", size)):
+    for shift in (0.0, 1.6, -1.2, 2.8, -2.4, 4.0, -3.6):  # above the dot first: it may be all there is
+        place = down - 0.4 * size + size * shift
+        if place >= size and canvas.is_free(text_box(across, place, layer.name, "middle", size)):
             canvas.text("group-name", across, place, layer.name, "middle", size)
             return
 

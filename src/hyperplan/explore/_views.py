@@ -1,6 +1,6 @@
 """Everything the page shows, from a readable document: here the answer, the data and the protocol."""
 
-from hyperplan.explore._answer import chosen_row, findings, sentences
+from hyperplan.explore._answer import best_attempt, chosen_row, findings, sentences
 from hyperplan.explore._views_groups import clusterings_view, groups_view, outliers_view
 from hyperplan.explore._views_maps import dimension_view, maps_view
 from hyperplan.report._views_data import CARDS, column_card, created
@@ -27,7 +27,9 @@ def make_views(document: dict, wording: Wording) -> dict:
 def figures_view(document: dict, wording: Wording) -> list[dict]:
     """The key figures below the answer."""
     row, outliers, protocol = chosen_row(document), document["outliers"], document["protocol"]
-    groups = wording.number(row["groups"]) if row else wording.say("answer.none")
+    attempt = best_attempt(document)
+    is_known = attempt is None or attempt["verdict"] in ("unstable", "chance")
+    groups = wording.number(row["groups"]) if row else wording.say("answer.none" if is_known else "answer.not_known")
     figures = [_figure(wording, "groups", groups, wording.word("method", row["name"]) if row else "")]
     if row:
         figures.append(_figure(wording, "stability", wording.number(row["stability"], 2), wording.say("answer.of_one")))
