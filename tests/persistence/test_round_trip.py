@@ -21,6 +21,7 @@ from hyperplan.ensemble import (
     RandomForestRegressor,
 )
 from hyperplan.linear_model import LinearRegression, LogisticRegression, Ridge
+from hyperplan.naive_bayes import MixedNB
 from hyperplan.persistence import describe
 from hyperplan.tree import DecisionTreeClassifier, MultiwayTreeClassifier
 
@@ -194,6 +195,17 @@ def test_a_loaded_model_goes_on_learning_as_the_saved_one(model, tmp_path):
     for each_model in (model, again):
         fit(each_model.set_params(**{more: 9}), X, y)
     assert output(model, X).tobytes() == output(again, X).tobytes()
+
+
+def test_a_loaded_naive_bayes_goes_on_with_further_rows(tmp_path):
+    table, y = frame()
+    model = MixedNB(handle_unknown="smooth").partial_fit(table[:70], y[:70], [False, True])
+    again = round_trip(model, tmp_path)
+    later = table[70:].assign(colour=table["colour"][70:].astype(object).replace("red", "mauve"))
+    for each_model in (model, again):
+        each_model.partial_fit(later, y[70:])
+    assert "mauve" in again.categories_[0]
+    check_same_answers(model, again, table)
 
 
 def test_methods_that_need_more_than_coefficients(tmp_path):
