@@ -53,7 +53,7 @@ SMALLER = {  # where such data would take minutes: rows and columns that still m
     "SVC": (2500, 9),
     "SVR": (2500, 9),
     "SeparableCoordinates": (5000, 5),
-    "SpectralEmbedding": (3000, 5),
+    "SpectralEmbedding": (4200, 5),
     "SpectralClustering": (1200, 5),
     "StackingClassifier": (5000, 9),
     "StackingRegressor": (5000, 9),

@@ -14,9 +14,12 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, laplacian
 from scipy.sparse.linalg import LinearOperator, eigsh, lobpcg, splu
 
+from hyperplan._core.parallel import single_threaded_blas
+
 SHIFT = 1e-5  # below zero, where the Laplacian is positive definite and can be factorised without pivoting
 FEW_ROWS = 32  # up to which all eigenvectors are found at once
 BLOCK_STEPS = 2000
+FILLED, FILLED_ROWS = 0.02, 10_000  # share of entries above which factors of a sparse matrix fill up; rows up to which
 
 
 class Spectrum(NamedTuple):
@@ -171,13 +174,16 @@ def _smallest(matrix, k, solver, random_state, tol, root):
 def _by_inversion(matrix, k, random_state, tol):
     """Lanczos on ``(L + shift)^-1``, whose largest eigenvalues are far apart where those of L are close."""
     n = matrix.shape[0]
+    if sp.issparse(matrix) and n <= FILLED_ROWS and matrix.nnz > FILLED * n * n:
+        matrix = matrix.toarray()
     if sp.issparse(matrix):
         shifted = (matrix + SHIFT * sp.eye_array(n)).tocsc()
         solve = splu(shifted, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}).solve
     else:
         shifted = matrix.copy()
         shifted.flat[:: n + 1] += SHIFT
-        factor = la.cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
+        with single_threaded_blas():
+            factor = la.cho_factor(shifted, lower=True, overwrite_a=True, check_finite=False)
 
         def solve(vector):
             return la.cho_solve(factor, vector, check_finite=False)
