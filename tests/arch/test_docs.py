@@ -21,6 +21,7 @@ FAMILIES = (
     "model_selection",
     "evaluation",
     "compete",
+    "explore",
     "kernels",
     "neighbors",
     "naive_bayes",
