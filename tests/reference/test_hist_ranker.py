@@ -142,7 +142,8 @@ def test_early_stopping_holds_out_whole_queries():
     assert model.do_early_stopping_ and model.n_iter_ < 200
     assert len(model.validation_score_) == len(model.train_score_) == model.n_iter_ + 1
     assert 0 < model.validation_score_[0] < model.validation_score_.max() <= 1
-    rows, held = model._set_aside(model._training_rows(X, y, None, qid, None)[0], model._seed, None)
+    rows, held, taken = model._set_aside(model._training_rows(X, y, None, qid, None)[0], model._seed, None)
+    assert len(taken) == len(rows.y)
     assert len(np.unique(held.codes)) == 30 and len(np.unique(rows.codes)) == 90
     assert len(held.y) + len(rows.y) == len(y)
 

@@ -39,7 +39,7 @@ def same_clusters(one, other):
     """
     groups = int(other.max()) + 1
     pairs = one.astype(np.int64) * groups + other
-    return np.count_nonzero(np.bincount(pairs)) == n_groups(one) == n_groups(other)
+    return bool(np.count_nonzero(np.bincount(pairs)) == n_groups(one) == n_groups(other))
 
 
 def n_groups(labels):

@@ -120,6 +120,8 @@ class Contest:
 
     def _probe(self) -> None:
         """A small search, on the first split, for each of the best that grow, while a part of the time lasts."""
+        if not LEVELS:
+            return
         budget, wanted = self.deadline - time.monotonic(), []
         part = PROBING * self.n_workers * budget
         for entry in self._ranking():
