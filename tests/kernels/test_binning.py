@@ -122,3 +122,20 @@ def test_two_bins_take_one_comparison(d):
     assert data.missing_bin == 2
     for f in range(d):
         assert (data.column(f) == np.where(np.isnan(X[:, f]), 2, X[:, f])).all()
+
+
+@pytest.mark.parametrize("n", [1, 2, 40])
+def test_columns_with_two_values_are_found_in_one_pass(n):
+    rng = np.random.default_rng(n)
+    kinds = [np.full(n, 3.0), rng.choice([-1.0, 2.0], n), rng.choice([0.0, -0.0, np.inf], n), np.eye(1, n, n - 1)[0]]
+    X = np.column_stack([*kinds, np.where(np.arange(n) == n - 1, np.nan, 1.0), np.minimum(np.arange(n), 2.0)])
+    pairs, plain = np.empty((2, X.shape[1])), np.empty(X.shape[1], np.uint8)
+    k.find_pairs(X, np.arange(n), 0, X.shape[1], pairs, plain)
+    for f, column in enumerate(X.T):
+        values = np.unique(column + 0.0)  # one zero
+        assert plain[f] == (len(values) <= 2 and not np.isnan(values).any())
+        assert not plain[f] or set(pairs[:, f] + 0.0) == set(values)
+    k.find_pairs(rng.normal(size=(9, 5)), np.arange(9), 0, 5, pairs[:, :5], plain[:5])
+    assert not plain[:5].any()
+    one, other = fit_bins(X), fit_bins(np.asfortranarray(X))  # columns are collected when they lie side by side
+    assert (one.edges == other.edges).all() and (one.n_bins == other.n_bins).all()

@@ -1,8 +1,11 @@
 """Bounds of gains against the exact ones."""
 
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
+from hyperplan._trees import _boosting_scan_kernels as scan
 from hyperplan._trees import _histogram_kernels as k
 from hyperplan._trees.histogram import Rules
 
@@ -50,3 +53,26 @@ def test_bounds_hold_for_the_largest_sums(scale):
     hist = histogram(255, 0, 0, empty=0.0, size=int(2**31 / 256 / 2.0**20 * scale))
     exact, bound, _ = exact_and_bound(hist, 255, 0, rules())
     assert 0 < exact <= bound < exact * (1 + 1e-3)
+
+
+class Node(NamedTuple):
+    start: np.ndarray
+    stop: np.ndarray
+
+
+class Rows(NamedTuple):
+    rows: np.ndarray
+
+
+@pytest.mark.parametrize("n", [5, 19, 20, 21, 300, scan.FEW_ROWS + 1])
+def test_a_side_has_at_least_the_hessian_of_its_lightest_rows(n):
+    rng = np.random.default_rng(n)
+    h = rng.integers(0, 1000, 2 * n)
+    packed = (rng.integers(-1000, 1000, 2 * n) << 32) + h
+    rows = np.sort(rng.permutation(2 * n)[:n]).astype(np.uint32)
+    asked = rules(min_hessian=3.5)._replace(min_samples=20)
+    found = scan.rules_of(packed, Node(np.array([0]), np.array([n])), 0, asked, Rows(rows))
+    expected = np.sort(h[rows])[:20].sum() if 20 <= n <= scan.FEW_ROWS else 3.5
+    assert found == asked._replace(min_hessian=max(3.5, float(expected)))
+    counted = asked._replace(hessian_counts=1)
+    assert scan.rules_of(packed, Node(np.array([0]), np.array([n])), 0, counted, Rows(rows)) == counted

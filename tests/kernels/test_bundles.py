@@ -60,14 +60,17 @@ def test_features_of_a_bundle_never_meet_and_the_columns_tell_their_bins():
 
 
 @pytest.mark.parametrize("constant", [True, False])
-def test_trees_are_the_same_bit_for_bit(constant):
+@pytest.mark.parametrize("indicators", [True, False])
+def test_trees_are_the_same_bit_for_bit(constant, indicators):
     X = one_hot(4000, (5, 8, 20, 30))
+    if indicators:  # columns of nothing but features with two bins have a scan of their own
+        X[:, :-2] = X[:, :-2] != 0
     rng = np.random.default_rng(1)
     gradient = (X @ rng.normal(size=X.shape[1]) + rng.normal(size=len(X))).astype(np.float32)
     hessian = np.empty(0, np.float32) if constant else rng.uniform(0.1, 1, len(X)).astype(np.float32)
     data = bin_rows(X, fit_bins(X, 255))
     (plain, a), (bundled, b) = (grown(data, gradient, hessian, rate, constant) for rate in (None, 0.0))
-    assert bundled.n_columns < plain.n_columns / 4
+    assert bundled.n_columns < plain.n_columns / 4 and bundled.work.indicators.any() == indicators
     assert all(np.array_equal(getattr(a, name), getattr(b, name)) for name in a._fields)
 
 

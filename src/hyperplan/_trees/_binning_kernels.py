@@ -25,17 +25,34 @@ def guarded(position, value, limit, missing_bin):
 def fill_words(X, edges, n_bins, limits, missing_bin, start, stop, words):  # OUT: words
     # X: (n_samples, n_features), any order; rows start .. stop - 1 are binned, in blocks that share cache lines.
     # A last, incomplete word repeats the last feature.
-    last = X.shape[1] - 1
+    last, n_words = X.shape[1] - 1, words.shape[0]
+    firsts = np.empty(edges.shape[0])  # side by side, they stay in the cache
+    for f in range(edges.shape[0]):
+        firsts[f] = edges[f, 0]
     for low in range(start, stop, ROWS_TOGETHER):
         high = min(low + ROWS_TOGETHER, stop)
-        for unit in range(words.shape[0]):
+        unit = 0
+        while unit < n_words:
+            simple = unit
+            while simple < n_words and has_two_bins(n_bins, simple):
+                simple += 1
+            if simple > unit:
+                fill_words_of_two(X, firsts, limits, missing_bin, unit, simple, low, high, words)
+                unit = simple
+                continue
             f0 = unit * WIDTH
             features = f0, min(f0 + 1, last), min(f0 + 2, last), min(f0 + 3, last)
-            most = max(n_bins[features[0]], n_bins[features[1]], n_bins[features[2]], n_bins[features[3]])
-            if most <= 2:
-                fill_word_of_two(X, edges, limits, missing_bin, features, low, high, words[unit])
-            else:
-                fill_word(X, edges, limits, missing_bin, features, low, high, words[unit])
+            fill_word(X, edges, limits, missing_bin, features, low, high, words[unit])
+            unit += 1
+
+
+@kernel
+def has_two_bins(n_bins, unit):
+    """Whether no feature of a word has more than two bins."""
+    most = 0
+    for f in range(unit * WIDTH, min(unit * WIDTH + WIDTH, n_bins.shape[0])):
+        most = max(most, n_bins[f])
+    return most <= 2
 
 
 @kernel
@@ -62,18 +79,18 @@ def fill_word(X, edges, limits, missing_bin, features, start, stop, words):  # O
 
 
 @kernel
-def fill_word_of_two(X, edges, limits, missing_bin, features, start, stop, words):  # OUT: words
-    """`fill_word` of features with at most two bins, such as indicators."""
-    f0, f1, f2, f3 = features
-    e0, e1, e2, e3 = edges[f0, 0], edges[f1, 0], edges[f2, 0], edges[f3, 0]
+def fill_words_of_two(X, firsts, limits, missing_bin, first, last, start, stop, words):  # OUT: words
+    """`fill_word` of words first .. last - 1 whose features have at most two bins, such as indicators, row by row."""
     for i in range(start, stop):
-        x0, x1 = np.float64(X[i, f0]), np.float64(X[i, f1])
-        x2, x3 = np.float64(X[i, f2]), np.float64(X[i, f3])
-        b0 = guarded(np.int64(e0 < x0), x0, limits[f0], missing_bin)
-        b1 = guarded(np.int64(e1 < x1), x1, limits[f1], missing_bin)
-        b2 = guarded(np.int64(e2 < x2), x2, limits[f2], missing_bin)
-        b3 = guarded(np.int64(e3 < x3), x3, limits[f3], missing_bin)
-        words[i] = np.uint32(b0 | (b1 << 8) | (b2 << 16) | (b3 << 24))
+        row = X[i]
+        for unit in range(first, last):
+            f0, word = unit * WIDTH, np.uint32(0)
+            for k in range(WIDTH):
+                f = f0 + k if f0 + k < row.shape[0] else row.shape[0] - 1
+                x = np.float64(row[f])
+                b = guarded(np.int64(firsts[f] < x), x, limits[f], missing_bin)
+                word |= np.uint32(b) << np.uint32(8 * k)
+            words[unit, i] = word
 
 
 @kernel
@@ -128,3 +145,36 @@ def find_few(values, found):  # OUT: found
         found[last] = value
         n += 1
     return n
+
+
+@kernel
+def find_pairs(X, rows, first, last, pairs, plain):  # OUT: pairs, plain
+    """Columns first .. last - 1 with at most two values at `rows`, none of them missing, in one pass row by row.
+
+    X in C order.  plain[f] is 1 and pairs[:, f] are the values, in no order, if it is such a column.  Gives up, with
+    zeros in `plain`, when most columns are found not to be.
+    """
+    plain[first:last] = 1
+    n_plain = last - first
+    one, two = pairs[0, first:last], pairs[1, first:last]
+    marks = plain[first:last]
+    for i in range(rows.shape[0]):
+        row = X[rows[i], first:last]
+        if i == 0:
+            for j in range(row.shape[0]):
+                one[j], two[j] = row[j], row[j]
+        strange = False
+        for j in range(row.shape[0]):
+            strange |= (row[j] != one[j]) & (row[j] != two[j]) & (marks[j] != 0)
+        if not strange:
+            continue
+        for j in range(row.shape[0]):
+            if marks[j] and row[j] != one[j] and row[j] != two[j]:
+                if one[j] == two[j] and not math.isnan(row[j]):
+                    two[j] = row[j]
+                else:
+                    marks[j] = 0
+                    n_plain -= 1
+        if 2 * n_plain < last - first:
+            marks[:] = 0
+            return

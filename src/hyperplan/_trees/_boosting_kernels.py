@@ -27,7 +27,7 @@ from hyperplan._trees._boosting_nodes_kernels import (
     take_slot,
 )
 from hyperplan._trees._boosting_rows_kernels import divide, move_part, split_rows
-from hyperplan._trees._boosting_scan_kernels import NO, YES, choose, scan_buffers, scan_unit
+from hyperplan._trees._boosting_scan_kernels import NO, YES, choose, rules_of, scan_buffers, scan_unit
 from hyperplan._trees._histogram_kernels import (
     AHEAD,
     GROUP,
@@ -113,6 +113,8 @@ def expand(data, packed, nodes, rules, constraints, work, small, large, n_parts,
     buffers = scan_buffers(work)
     scan_large = large >= 0 and may_split(nodes, large, rules)
     scan_small = may_split(nodes, small, rules)
+    small_rules = rules_of(packed, nodes, small, rules, work)
+    large_rules = rules_of(packed, nodes, large, rules, work) if large >= 0 else rules
     for group in range(first, last, GROUP):  # few enough to stay in the cache from one step to the next
         stop = min(group + GROUP, last)
         fill_histograms(packed, nodes, work, small, n_parts, group, stop, NO)
@@ -121,10 +123,10 @@ def expand(data, packed, nodes, rules, constraints, work, small, large, n_parts,
             if scan_large:
                 hist = work.hist[nodes.slot[large]]
                 subtract(work.hist[nodes.slot[small]], unit, hist)
-                scan_unit(data, nodes, large, YES, unit, hist[place], rules, constraints, work, buffers)
+                scan_unit(data, nodes, large, YES, unit, hist[place], large_rules, constraints, work, buffers)
             if scan_small:
                 hist = work.hist[nodes.slot[small]]
-                scan_unit(data, nodes, small, NO, unit, hist[place], rules, constraints, work, buffers)
+                scan_unit(data, nodes, small, NO, unit, hist[place], small_rules, constraints, work, buffers)
 
 
 @view_kernel
@@ -156,6 +158,8 @@ def expand_direct(data, packed, nodes, rules, constraints, work, small, large, f
         start, stop = min(start, nodes.start[large]), max(stop, nodes.stop[large])
     values, block = np.empty(stop - start, np.int64), np.empty((GROUP, stop - start), np.uint32)
     hist = np.empty((WIDTH, work.hist.shape[2]), np.int64)
+    small_rules = rules_of(packed, nodes, small, rules, work)
+    large_rules = rules_of(packed, nodes, large, rules, work) if large >= 0 else rules
     for i in range(stop - start):
         values[i] = packed[work.rows[start + i]]
     for group in range(first, last, GROUP):
@@ -163,11 +167,11 @@ def expand_direct(data, packed, nodes, rules, constraints, work, small, large, f
         gather_words(work, start, stop, group, n_words, block)
         for u in range(n_words):
             for side in range(1 + np.int64(large >= 0)):
-                node = small if side == 0 else large
+                node, own = (small, small_rules) if side == 0 else (large, large_rules)
                 if may_split(nodes, node, rules):
                     hist[:] = 0
                     add_all_rows(block[u], values, nodes.start[node] - start, nodes.stop[node] - start, hist)
-                    scan_unit(data, nodes, node, side, group + u, hist, rules, constraints, work, buffers)
+                    scan_unit(data, nodes, node, side, group + u, hist, own, constraints, work, buffers)
 
 
 @kernel

@@ -14,11 +14,12 @@ from hyperplan._core.jit import kernel
 from hyperplan._trees._binning_kernels import WIDTH, guarded
 
 BLOCK = 512  # rows that go through all trees together
+BLOCK_BYTES = 2**17  # of their bins; with many features, fewer rows go together
 
 
 @kernel
 def bin_block(X, used, edges, limits, missing_bin, start, stop, bins):  # OUT: bins
-    # X: (n_samples, n_features), any order.  used: features to bin.  bins: (len(used), BLOCK) uint8
+    # X: (n_samples, n_features), any order.  used: features to bin.  bins: (len(used), rows) uint8
     last = used.shape[0] - 1
     for j0 in range(0, last + 1, WIDTH):
         j1, j2, j3 = min(j0 + 1, last), min(j0 + 2, last), min(j0 + 3, last)
@@ -129,12 +130,18 @@ def predict_block(bins, n, masks, low_bit, planes, right, first_tree, last_tree,
 
 
 @kernel
+def block_rows(n_features):
+    return max(64, min(BLOCK, BLOCK_BYTES // max(n_features, 1) // 64 * 64))
+
+
+@kernel
 def predict_rows(X, edges, limits, missing_bin, masks, low_bit, start, stop, n_trees, out):  # OUT: out
     # X: (n_samples, n_features), any order; out: (n_outputs, n_samples), rows start .. stop - 1 are predicted
-    bins = np.zeros((masks.used.shape[0], BLOCK), np.uint8)
-    planes, right = np.empty((32, BLOCK), np.uint8), np.empty(BLOCK, np.uint8)
-    for low in range(start, stop, BLOCK):
-        high = min(low + BLOCK, stop)
+    block = block_rows(masks.used.shape[0])
+    bins = np.zeros((masks.used.shape[0], block), np.uint8)
+    planes, right = np.empty((32, block), np.uint8), np.empty(block, np.uint8)
+    for low in range(start, stop, block):
+        high = min(low + block, stop)
         bin_block(X, masks.used, edges, limits, missing_bin, low, high, bins)
         predict_block(bins, high - low, masks, low_bit, planes, right, 0, n_trees, out[:, low:high])
 
@@ -142,10 +149,11 @@ def predict_rows(X, edges, limits, missing_bin, masks, low_bit, start, stop, n_t
 @kernel
 def predict_words(words, masks, low_bit, start, stop, first_tree, last_tree, out):  # OUT: out
     """`predict_rows` for rows that are binned already, for some of the trees."""
-    bins = np.zeros((masks.used.shape[0], BLOCK), np.uint8)
-    planes, right = np.empty((32, BLOCK), np.uint8), np.empty(BLOCK, np.uint8)
-    for low in range(start, stop, BLOCK):
-        high = min(low + BLOCK, stop)
+    block = block_rows(masks.used.shape[0])
+    bins = np.zeros((masks.used.shape[0], block), np.uint8)
+    planes, right = np.empty((32, block), np.uint8), np.empty(block, np.uint8)
+    for low in range(start, stop, block):
+        high = min(low + block, stop)
         unpack_block(words, masks.used, low, high, bins)
         predict_block(bins, high - low, masks, low_bit, planes, right, first_tree, last_tree, out[:, low:high])
 

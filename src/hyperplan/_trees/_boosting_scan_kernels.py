@@ -19,11 +19,14 @@ from hyperplan._trees._histogram_kernels import (
     scan_categories,
     scan_numbers,
 )
+from hyperplan._trees.histogram import Rules
 
 NO, YES = np.int64(0), np.int64(1)  # a literal 0 handed to a kernel would compile one more version of it
 UNKNOWN = -2  # the bin of a split of which only a bound of the gain is known
 FEW_BINS = 16  # features with fewer are scanned exactly at once
 MANY_LIMIT = 2.0**40  # single precision has no room for larger penalties
+FEW_ROWS = 4096  # nodes with more leave few splits with too few rows on a side
+MOST_SAMPLES = 64  # larger least numbers of rows would take long to look for
 TRIES = 16  # bounds made exact in their order; beyond (copies of a column) features come by number, without a search
 
 
@@ -66,6 +69,42 @@ def scan_feature(data, nodes, node, side, f, hist, rules, constraints, work, cou
         scan_numbers(hist, counts, n_bins, missing, missing_bin, facts, rules, (prefix, gains, order), f, out)
 
 
+@kernel
+def rules_of(packed, nodes, node, rules, work):
+    """Rules of one node: no side has less hessian than the `min_samples` rows with the least hessian together.
+
+    Sides with too few rows, which histograms do not tell, mostly have too little hessian then, and need no counting.
+    """
+    start, stop, most = nodes.start[node], nodes.stop[node], rules.min_samples
+    if rules.hessian_counts == 1 or most < 2 or most > MOST_SAMPLES or stop - start > FEW_ROWS or stop - start < most:
+        return rules
+    least, n, total = np.empty(most, np.int64), np.int64(0), np.int64(0)
+    for i in range(start, stop):  # `least` holds the least hessians so far in increasing order
+        h = packed[work.rows[i]] & HESSIAN
+        if n == most and h >= least[n - 1]:
+            continue
+        n = min(n + 1, most)
+        j = n - 1
+        while j > 0 and least[j - 1] > h:
+            least[j] = least[j - 1]
+            j -= 1
+        least[j] = h
+    for j in range(n):
+        total += least[j]
+    return Rules(
+        rules.min_samples, rules.max_leaves, rules.max_depth, rules.order, max(rules.min_hessian, np.float64(total)),
+        rules.l2, rules.min_gain, rules.category_support, rules.category_smoothing, rules.feature_share,
+        rules.hessian_counts, rules.safe_hessian, rules.direct_rows,
+    )  # fmt: skip
+
+
+@inner_kernel
+def own_term(total, rules):
+    """What a node itself contributes to the gain of its splits."""
+    g, h = np.float64(total >> 32), np.float64(total & HESSIAN)
+    return g * g / (h + rules.l2 + TINY)
+
+
 @inner_kernel
 def scan_two_bins(column, code, usual, total, parent, rules, f, out):  # OUT: out
     """`scan_feature` of a feature with two bins (an indicator, say) and no constraint, from its column's histogram."""
@@ -82,6 +121,25 @@ def scan_two_bins(column, code, usual, total, parent, rules, f, out):  # OUT: ou
     better = enough and gain > parent * (1.0 + ROUNDING) + rules.min_gain
     gain_out[f] = gain - parent if better else -1.0
     bin_out[f], missing_out[f], left_out[f] = 0, 0, left
+
+
+@inner_kernel
+def scan_indicators(column, members, usual, allowed, total, parent, rules, gains, out):  # OUT: gains, out
+    """`scan_two_bins` of all features of a column, which have two bins each and the codes 1, 2, ..."""
+    gain_out, bin_out, missing_out, left_out = out
+    g_total, h_total = np.float64(np.int32(total >> 32)), np.float64(total & HESSIAN)
+    l2, least, codes = rules.l2 + TINY, rules.min_hessian, column[1 : members.shape[0] + 1]
+    enough = parent * (1.0 + ROUNDING) + rules.min_gain
+    for j in range(codes.shape[0]):  # the same gain whichever side the code goes to
+        g, h = np.float64(np.int32(codes[j] >> 32)), np.float64(codes[j] & HESSIAN)
+        g_rest, h_rest = g_total - g, h_total - h
+        a, c = h + l2, h_rest + l2
+        gain = (g * g * c + g_rest * g_rest * a) / (a * c)
+        gains[j] = gain - parent if (h >= least) & (h_rest >= least) & (gain > enough) else -1.0
+    for j in range(codes.shape[0]):
+        f, rest = members[j], total - codes[j]
+        gain_out[f] = gains[j] if codes[j] != 0 and rest != 0 and allowed[f] else -1.0
+        bin_out[f], missing_out[f], left_out[f] = 0, 0, rest if usual[f] == 0 else codes[j]
 
 
 @inner_kernel
@@ -102,16 +160,23 @@ def scan_free(column, shape, total, rules, buffers, f, out):  # OUT: buffers, ou
 @inner_kernel
 def scan_unit(data, nodes, node, side, unit, hist, rules, constraints, work, buffers):  # OUT: work (found)
     """Best split, or a bound of its gain, of each feature of four columns, whose histograms are hist[0] .. hist[3]."""
-    last = min(unit * WIDTH + WIDTH, work.member_start.shape[0] - 1)
+    end = min(unit * WIDTH + WIDTH, work.member_start.shape[0] - 1)
     simple = nodes.lower[node] == -np.inf and nodes.upper[node] == np.inf
     total = nodes.packed[node]
-    g, h = np.float64(total >> 32), np.float64(total & HESSIAN)
-    parent = g * g / (h + rules.l2 + TINY)
+    parent = own_term(total, rules)
     out = (work.found_gain[side], work.found_bin[side], work.found_missing[side], work.found_left[side])
-    for m in range(work.member_start[unit * WIDTH], work.member_start[last]):
+    m, stop = np.int64(work.member_start[unit * WIDTH]), np.int64(work.member_start[end])
+    while m < stop:  # one loop: records with many arrays are costly to hand to a kernel for each feature
         f = work.member[m]
+        c = np.int64(work.column[f])
+        column, offset, usual = hist[c - unit * WIDTH], np.int64(work.offset[f]), np.int64(work.usual[f])
+        if simple and work.indicators[c]:
+            members = work.member[m : work.member_start[c + 1]]
+            scan_indicators(column, members, work.usual, work.allowed[side], total, parent, rules, buffers[1], out)
+            m += members.shape[0]
+            continue
+        m += 1
         n_bins, missing = data.n_bins[f], np.int64(data.has_missing[f])
-        column, offset, usual = hist[work.column[f] - unit * WIDTH], np.int64(work.offset[f]), np.int64(work.usual[f])
         free = simple and not data.categorical[f] and constraints.monotone[f] == 0
         if not work.allowed[side, f] or n_bins + missing < 2:
             work.found_gain[side, f] = -1.0
@@ -190,7 +255,7 @@ def best_feature(gains):
 @kernel
 def choose(data, packed, nodes, node, side, rules, constraints, work):  # OUT: work (found)
     """The feature of the best split (the first of equal ones), whose entries in the found_ arrays are exact; or -1."""
-    buffers, gains = scan_buffers(work), work.found_gain[side]
+    buffers, gains, rules = scan_buffers(work), work.found_gain[side], rules_of(packed, nodes, node, rules, work)
     exact = np.zeros(gains.shape[0], np.uint8)
     for _ in range(TRIES):
         best = best_feature(gains)

@@ -11,7 +11,7 @@ import numpy as np
 from hyperplan._core.parallel import spans, thread_map
 from hyperplan._trees import _boosting_predict_kernels as k
 
-ROWS = 8192  # rows of one task
+ROWS = 2048  # rows of one task
 FEW_ROWS = 16  # fewer are walked
 MAX_MASK_LEAVES = 256  # trees with more leaves are walked
 LOW_BIT = np.array([8] + [(b & -b).bit_length() - 1 for b in range(1, 256)], dtype=np.uint8)

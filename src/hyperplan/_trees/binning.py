@@ -17,7 +17,8 @@ from hyperplan._math._sorting_kernels import radix_sort
 from hyperplan._trees import _binning_kernels as k
 
 SAMPLE = 200_000  # rows that quantiles are computed from
-ROWS = 16_384  # rows binned by one task
+ROWS = 4096  # rows binned by one task
+STREAM = 512  # neighbouring columns looked through together for those with two values
 COLUMNS = 8  # features whose values are collected together: a cache line of float64
 USUAL_SHARE = 0.6  # of the rows that have the same value, from which on it has a bin of its own
 FEW_VALUES = 8  # distinct values that are found without sorting
@@ -201,7 +202,13 @@ def fit_bins(X, max_bins=255, *, rows=None, weight=None, categories=None) -> Bin
     n_bins = np.ones(n_features, dtype=np.int64)
     limits = np.full(n_features, np.inf)
 
+    known = np.zeros(n_features, dtype=bool)
+    if weight is None and X.flags.c_contiguous and rows.shape[0]:
+        known = _edges_of_pairs(X, rows, edges, n_bins) & [count is None for count in categories]
+
     def one_group(features):
+        if known[features].all():
+            return
         values, found = np.empty((features.stop - features.start, rows.shape[0] + 1)), np.empty(COLUMNS, np.int64)
         k.gather_columns(X, rows, features.start, values, found)
         for feature, column, count in zip(range(features.start, features.stop), values, found):
@@ -222,6 +229,18 @@ def fit_bins(X, max_bins=255, *, rows=None, weight=None, categories=None) -> Bin
     thread_map(one_group, spans(n_features, COLUMNS))
     categorical = np.array([count is not None for count in categories], dtype=np.uint8)
     return BinMap(edges, n_bins, limits, categorical, int(n_bins.max(initial=1)))
+
+
+def _edges_of_pairs(X, rows, edges, n_bins):
+    """Edges of the columns with at most two values, indicators say, which are found without collecting; which ones."""
+    pairs, plain = np.empty((2, X.shape[1])), np.zeros(X.shape[1], np.uint8)
+    thread_map(lambda s: k.find_pairs(X, rows, s.start, s.stop, pairs, plain), spans(X.shape[1], STREAM))
+    known = plain > 0
+    low, high = pairs[:, known].min(axis=0), pairs[:, known].max(axis=0)
+    middle = np.clip(_midpoints(low, high), -LARGEST_EDGE, LARGEST_EDGE)
+    edges[known, 0] = np.where(low < high, middle, np.inf)
+    n_bins[known] = 1 + (low < high)
+    return known
 
 
 def bin_rows(X, bin_map: BinMap) -> BinnedData:

@@ -124,8 +124,9 @@ class Grower:
         self.nodes = make_nodes(capacity, constraints.groups.shape[0])
         self.n_words, self.n_columns = n_words, bundles.member_start.shape[0] - 1
         self.n_parts = effective_n_jobs() if self._shares_rows(n) else 0
+        indicators, lines = bundles.indicators(data, constraints.monotone), lines_of(bundles.words)
         self.work = make_workspace(
-            data.n_features, bundles, lines_of(bundles.words), slots, capacity, max(1, self.n_parts), oblivious
+            data.n_features, bundles, indicators, lines, slots, capacity, max(1, self.n_parts), oblivious
         )
         self.packed = np.empty(n, np.int64)
 

@@ -18,7 +18,7 @@ from hyperplan._trees._binning_kernels import WIDTH
 from hyperplan._trees.binning import BinnedData
 
 SAMPLE = 4096  # rows that tell whether a feature is sparse at all
-MIN_USUAL = 0.6  # share of rows in the usual bin that makes a feature sparse
+MIN_USUAL = 0.4  # share of rows in the usual bin that makes a feature sparse: others exclude hardly any
 MASK_BYTES = 2**27  # beyond, marking rows would cost more memory than bundling saves
 ROOM = 255  # codes of a column besides 0
 
@@ -45,6 +45,11 @@ class Bundles(NamedTuple):
     column: np.ndarray
     offset: np.ndarray
     usual: np.ndarray
+
+    def indicators(self, data, monotone) -> np.ndarray:
+        """1 for shared columns of free features with two bins each: their codes are 1, 2, ... (uint8)."""
+        two = (self.usual >= 0) & (data.n_bins == 2) & (monotone == 0)
+        return np.logical_and.reduceat(two[self.member], self.member_start[:-1]).astype(np.uint8)
 
 
 def single_columns(data: BinnedData) -> Bundles:

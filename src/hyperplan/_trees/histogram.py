@@ -101,6 +101,7 @@ class Workspace(NamedTuple):
     column: np.ndarray
     offset: np.ndarray
     usual: np.ndarray
+    indicators: np.ndarray  # uint8: columns of features with two bins each
     hist: np.ndarray  # (n_slots, n_padded_columns, n_codes) int64
     parts: np.ndarray  # (n_threads, n_padded_columns, n_codes) int64: histograms of parts of a node
     counts: np.ndarray  # like hist, int32: numbers of rows, for oblivious trees
@@ -134,7 +135,7 @@ def make_nodes(capacity, n_groups) -> Nodes:
     return Nodes(**{name: np.zeros(shapes.get(name, capacity), dtypes.get(name, np.int32)) for name in Nodes._fields})
 
 
-def make_workspace(n_features, bundles, lines, n_slots, capacity, n_parts, counts) -> Workspace:
+def make_workspace(n_features, bundles, indicators, lines, n_slots, capacity, n_parts, counts) -> Workspace:
     """Buffers for trees on the rows of `bundles`; `counts`: histograms of numbers of rows too."""
     n_rows = bundles.words.shape[1]
     shape = (n_slots, bundles.words.shape[0] * WIDTH, bundles.n_codes)
@@ -148,6 +149,7 @@ def make_workspace(n_features, bundles, lines, n_slots, capacity, n_parts, count
         column=bundles.column,
         offset=bundles.offset,
         usual=bundles.usual,
+        indicators=indicators,
         hist=np.empty(shape, np.int64),
         parts=np.empty((n_parts, *shape[1:]), np.int64),
         counts=np.empty(shape if counts else (1, 1, 1), np.int32),  # kernels point at it unread
