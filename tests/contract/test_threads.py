@@ -88,21 +88,30 @@ SERIAL = {
 def chunks(monkeypatch):
     """How many tasks each parallel call had."""
     counts = []
-    plain = parallel._pool
+    pool, helpers = parallel._pool, parallel._helpers
 
-    class Counting:
-        def __init__(self, pool):
-            self.pool = pool
+    class CountingPool:
+        def __init__(self, n_jobs):
+            self.pool = pool(n_jobs)
 
         def map(self, func, items):
             counts.append(len(items))
             return self.pool.map(func, items)
 
         def submit(self, func, *arguments):
-            counts.append(len(arguments[-1]) if isinstance(arguments[-1], list) else 1)  # a run of tasks for one thread
+            counts.append(1)
             return self.pool.submit(func, *arguments)
 
-    monkeypatch.setattr(parallel, "_pool", lambda n_jobs: Counting(plain(n_jobs)))
+    class CountingCrew:
+        def __init__(self, n_jobs):
+            self.crew = helpers(n_jobs)
+
+        def put(self, order):
+            counts.append(len(order[1]))  # a run of tasks for one thread
+            self.crew.put(order)
+
+    monkeypatch.setattr(parallel, "_pool", CountingPool)
+    monkeypatch.setattr(parallel, "_helpers", CountingCrew)
     return counts
 
 
