@@ -7,7 +7,7 @@ import pytest
 
 from hyperplan._trees import _boosting_scan_kernels as scan
 from hyperplan._trees import _histogram_kernels as k
-from hyperplan._trees.histogram import Rules
+from hyperplan._trees._rules_kernels import Rules
 
 
 def rules(l2=0.0, min_hessian=1.0, min_gain=0.0):

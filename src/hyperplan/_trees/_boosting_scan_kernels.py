@@ -19,7 +19,7 @@ from hyperplan._trees._histogram_kernels import (
     scan_categories,
     scan_numbers,
 )
-from hyperplan._trees.histogram import Rules
+from hyperplan._trees._rules_kernels import Rules
 
 NO, YES = np.int64(0), np.int64(1)  # a literal 0 handed to a kernel would compile one more version of it
 UNKNOWN = -2  # the bin of a split of which only a bound of the gain is known

@@ -19,13 +19,13 @@ from hyperplan._trees import _boosting_loss_kernels as passes
 from hyperplan._trees import _boosting_nodes_kernels as node_kernels
 from hyperplan._trees import _boosting_rows_kernels as rows_kernels
 from hyperplan._trees._binning_kernels import WIDTH
+from hyperplan._trees._rules_kernels import Rules
 from hyperplan._trees.binning import BinnedData
 from hyperplan._trees.bundles import make_bundles
 from hyperplan._trees.histogram import (
     UNLIMITED,
     Constraints,
     GrowthOptions,
-    Rules,
     make_nodes,
     make_workspace,
     node_capacity,
