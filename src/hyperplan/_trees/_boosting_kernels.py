@@ -1,8 +1,8 @@
 """Growing one tree: partition rows, evaluate the children, keep the open nodes in a heap.
 
 `advance` splits node after node in one call and returns only when a node is so large that its work is better shared
-among threads; the caller then does `split_part`, `branch` and `expand_part` (threads share the rows) or `divide`,
-`branch` and `expand` (they share the features), then `go_on`.  Sums are exact, so that all paths give the same bits.
+among threads; the caller then does `split_part` (threads share the rows) and `go_on_with_parts`, or `divide`, `branch`,
+`expand` (they share the features) and `go_on`.  Sums are exact, so that all paths give the same bits.
 
 Nodes of at most `rules.direct_rows` rows keep no histograms: those of their children are made from the rows, four
 columns at a time, scanned in the first-level cache and forgotten (`expand_direct`).
@@ -223,10 +223,11 @@ def lighter_side(nodes, node, rules, work):
 
 
 @kernel
-def split_part(data, packed, nodes, node, work, side, part, start, stop):  # OUT: work
-    """Partition rows[start:stop] into work.scratch and add those of `side` to the histograms of `part`; n_left."""
+def split_part(data, packed, nodes, node, rules, work, filled, part, start, stop):  # OUT: work
+    """Partition rows[start:stop] into work.scratch; n_left.  `filled`: the lighter side into histograms of `part`."""
     left, right = work.scratch[0], work.scratch[1]
     n_left = split_rows(data, nodes, node, work.rows, start, stop, left[start:stop], right[start:stop])
+    side = lighter_side(nodes, node, rules, work) if filled else np.int64(-1)
     if side >= 0:
         last = start + n_left if side == 0 else stop - n_left
         hist = work.parts[part]
@@ -278,16 +279,6 @@ def branch(nodes, node, n_left, side, rules, constraints, work):  # OUT: nodes, 
 
 
 @kernel
-def expand_part(data, packed, nodes, rules, constraints, work, pair, bounds, n_left, part):  # OUT: work
-    """After `split_part` of all parts and `branch`, a share of what is left: rows of `part`, words of `pair`."""
-    n_parts, n_words = n_left.shape[0], work.words.shape[0]
-    move_part(work, bounds, n_left, part)
-    if pair[0] >= 0:
-        first, last = n_words * part // n_parts, n_words * (part + 1) // n_parts
-        expand(data, packed, nodes, rules, constraints, work, pair[0], pair[1], np.int64(n_parts), first, last)
-
-
-@kernel
 def finish(data, packed, nodes, small, large, rules, constraints, work):  # OUT: nodes, work
     """After `expand` of all units: choose the best split of each of the two nodes (the left one first)."""
     for node in range(min(small, large) if large >= 0 else small, max(small, large) + 1):
@@ -322,6 +313,25 @@ def go_on(data, packed, nodes, rules, constraints, work, pair, serial_cost):  # 
     if pair[0] >= 0:
         finish(data, packed, nodes, pair[0], pair[1], rules, constraints, work)
     return advance(data, packed, nodes, rules, constraints, work, serial_cost)
+
+
+@kernel
+def go_on_with_parts(data, packed, nodes, rules, constraints, work, node, bounds, n_left, serial_cost):
+    # OUT: nodes, work
+    """After `split_part` of all parts of a node, its children and `go_on`.
+
+    In one thread: what the others have in their caches is dear to fetch, and so are two more calls.
+    """
+    all_left = np.int64(0)
+    for part in range(n_left.shape[0]):
+        all_left += n_left[part]
+        move_part(work, bounds, n_left, part)
+    side, n_words = lighter_side(nodes, node, rules, work), np.int64(work.words.shape[0])
+    pair = branch(nodes, node, all_left, side, rules, constraints, work)
+    if pair[0] >= 0:
+        n_parts = np.int64(n_left.shape[0])
+        expand(data, packed, nodes, rules, constraints, work, pair[0], pair[1], n_parts, NO, n_words)
+    return go_on(data, packed, nodes, rules, constraints, work, pair, serial_cost)
 
 
 @kernel

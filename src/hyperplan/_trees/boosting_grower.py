@@ -155,9 +155,9 @@ class Grower:
         if not k.plant(nodes, rules, self.constraints, work, n_rows, total):
             return
         self._expand_root(n_rows)
-        pair = (0, -1)  # nodes whose features are scanned and wait for their best splits
-        while (node := k.go_on(*arguments, pair, SERIAL_COST)) >= 0:
-            pair = self._split_large(node)
+        node = k.go_on(*arguments, (0, -1), SERIAL_COST)
+        while node >= 0:
+            node = self._split_large(node, arguments)
 
     def _expand_root(self, n_rows):
         if not (self.n_parts and n_rows == self.data.n_samples):
@@ -215,33 +215,28 @@ class Grower:
         shares = spans(self.n_words, -(-self.n_words // effective_n_jobs()))
         split_map(lambda share: k.expand(*arguments, share.start, share.stop), shares)
 
-    def _split_large(self, node):
-        """What `advance` does for one node, in tasks, but for the choice of the children's best splits."""
+    def _split_large(self, node, arguments):
+        """What `advance` does for one node, in tasks; returns the next node that is large."""
         nodes, work = self.nodes, self.work
-        n_rows = int(nodes.stop[node] - nodes.start[node])
-        if not (self.n_parts and self._shares_rows(n_rows)):
-            n_left = rows_kernels.divide(self.data, nodes, node, work)
-            pair = k.branch(nodes, node, n_left, -1, self.rules, self.constraints, work)
-            if pair[0] >= 0:
-                self._expand(*pair, 0)
-            return pair
-        side = k.lighter_side(nodes, node, self.rules, work)
-        bounds, n_left = self._partition(node, side)
-        pair = k.branch(nodes, node, int(n_left.sum()), side, self.rules, self.constraints, work)
-        arguments = (self.data, self.packed, nodes, self.rules, self.constraints, work, pair, bounds, n_left)
-        split_map(lambda j: k.expand_part(*arguments, j), range(self.n_parts))
-        return pair
+        if self.n_parts and self._shares_rows(int(nodes.stop[node] - nodes.start[node])):
+            bounds, n_left = self._partition(node, True)
+            return k.go_on_with_parts(*arguments, node, bounds, n_left, SERIAL_COST)
+        n_left = rows_kernels.divide(self.data, nodes, node, work)
+        pair = k.branch(nodes, node, n_left, -1, self.rules, self.constraints, work)
+        if pair[0] >= 0:
+            self._expand(*pair, 0)
+        return k.go_on(*arguments, pair, SERIAL_COST)
 
-    def _partition(self, node, side):
-        """Partition the rows of a node, in parts, with the histograms of one side; bounds of parts, how many go left.
+    def _partition(self, node, filled):
+        """Partition the rows of a node, in parts, maybe with histograms; bounds of the parts, how many go left.
 
         Rows are in work.scratch and wait for `move_part`.
         """
         bounds = self._part_bounds(int(self.nodes.start[node]), int(self.nodes.stop[node]))
+        arguments = (self.data, self.packed, self.nodes, node, self.rules, self.work, filled)
 
         def split(j):
-            a, b = bounds[j], bounds[j + 1]
-            return k.split_part(self.data, self.packed, self.nodes, node, self.work, side, j, a, b)
+            return k.split_part(*arguments, j, bounds[j], bounds[j + 1])
 
         return bounds, np.array(split_map(split, range(self.n_parts)))
 

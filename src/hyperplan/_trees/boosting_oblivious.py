@@ -85,8 +85,9 @@ class ObliviousGrower(Grower):
                 nodes.chosen[node, b >> 5] |= np.uint32(1 << (b & 31))
         start, stop = int(nodes.start[node]), int(nodes.stop[node])
         if self.n_parts and self._shares_rows(stop - start):
-            bounds, n_left = self._partition(node, -1)
-            split_map(lambda j: rows_kernels.move_part(work, bounds, n_left, j), range(self.n_parts))
+            bounds, n_left = self._partition(node, False)
+            for part in range(self.n_parts):
+                rows_kernels.move_part(work, bounds, n_left, part)
             middle = start + int(n_left.sum())
         else:
             middle = start + rows_kernels.divide(self.data, nodes, node, work)
