@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from hyperplan.reproduce import _methods as methods
+from hyperplan.reproduce._experiments import same_as_isomap
+from hyperplan.reproduce._figures import apart, spread_out
 from hyperplan.reproduce._protocol import (
     UNKNOWN,
     answers,
@@ -15,6 +17,8 @@ from hyperplan.reproduce._protocol import (
     paired_difference,
     scaled,
 )
+from hyperplan.reproduce._store import Store
+from hyperplan.reproduce._tables import Table
 
 
 def clouds(n=60, d=6, gap=2.0, seed=0):
@@ -159,3 +163,41 @@ def test_a_rotation_keeps_distances_and_needs_fewer_columns():
 def test_bridges_are_one_less_than_pieces():
     X = np.array([0, 1, 2, 10, 11, 12, 30, 31, 32], dtype=float)[:, None]
     assert methods.n_bridges(X, 2) == 2 and methods.n_bridges(X, 4) == 0
+
+
+def test_a_part_is_kept_until_the_whole_is_there(tmp_path):
+    def fails():
+        raise KeyboardInterrupt
+
+    def whole(store, second):
+        def make():
+            return store.part("sum", "key", "a", lambda: 1) + store.part("sum", "key", "b", second)
+
+        return store.once("sum", "key", make)
+
+    with pytest.raises(KeyboardInterrupt):
+        whole(Store(tmp_path), fails)
+    begun = Store(tmp_path)
+    assert begun.results() == {} and not begun.has("sum", "key") and begun.entries["sum"]["parts"] == {"a": 1}
+    assert begun.part("sum", "key", "a", fails) == 1  # not made again
+    assert begun.part("sum", "other key", "a", lambda: 5) == 5  # unless the settings are others
+    assert whole(Store(tmp_path), lambda: 2) == 3
+    assert Store(tmp_path).results() == {"sum": 3} and "parts" not in Store(tmp_path).entries["sum"]
+
+
+def test_copies_are_left_out_where_isomap_and_risimap_are_compared():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    found = same_as_isomap(Table(np.concatenate([X, X[:3]]), np.zeros(63), 63), [8, 12], 3, lambda: None)
+    assert found["copies"] == 3 and max(found["largest_difference"]) < 1e-9
+
+
+def test_names_and_pictures_do_not_overlap():
+    heights = np.array([3.0, 1.0, 1.1, 1.05, 9.0])
+    places = apart(heights, 0.5)
+    assert np.diff(np.sort(places)).min() >= 0.5 - 1e-12 and (np.argsort(places) == np.argsort(heights)).all()
+    assert places.mean() == pytest.approx(heights.mean())
+    pixels = np.random.default_rng(0).random((300, 2)) * 400
+    chosen = pixels[spread_out(pixels, 40.0)]
+    gaps = np.abs(chosen[:, None] - chosen[None]).max(axis=2)[~np.eye(len(chosen), dtype=bool)]
+    assert len(chosen) > 30 and gaps.min() >= 40.0

@@ -1,6 +1,7 @@
 """Figures of the results: curves with their spread, and maps with what they map."""
 
 import io
+import itertools
 
 import numpy as np
 
@@ -31,6 +32,7 @@ SCALED = {
     "global": ("divided by one constant", "#aa4499", "s--"),
     "range": ("each on [-1, 1]", "#009e73", "^-."),
     "variance": ("each to variance 1", "#0072b2", "D-"),
+    "input": ("table on [0, 1] beforehand", "#000000", "X:"),
 }
 NAMES = {"arcene": "ARCENE, 200 labelled rows", "ionosphere": "Ionosphere, 351 rows"}
 
@@ -50,7 +52,7 @@ def draw(results, tables, folder) -> list[str]:
             _write(folder, "faces.png", pictures(results["faces"], tables["faces"].X, 32, "698 faces, 6 neighbours"))
         )
     if "digits" in results:
-        title = f"{results['digits']['n']} digits 2, balls of radius 4.2"
+        title = f"{results['digits']['n']} digits 2, 6 neighbours"
         made.append(_write(folder, "digits.png", pictures(results["digits"], tables["digits"].X, 28, title)))
     return made
 
@@ -93,16 +95,13 @@ def errors(results, name):
     figure, (left, middle, right) = _panels(3)
     ours = results[f"{name}_risimap"]
     shades = [0.25 + 0.75 * i / max(1, len(ours["k"]) - 1) for i in range(len(ours["k"]))]
-    for i, (k, shade) in enumerate(zip(ours["k"], shades)):
+    for i, shade in enumerate(shades):
         left.plot(ours["d"], 100 * np.asarray(ours["error"][i]), "-", color=COLOURS["risimap"], alpha=shade, lw=1.2)
-        left.annotate(
-            f"k={k}",
-            (ours["d"][-1], 100 * ours["error"][i][-1]),
-            fontsize=7,
-            color=INK,
-            xytext=(3, -2),
-            textcoords="offset points",
-        )
+    ends, reach = 100 * np.asarray([row[-1] for row in ours["error"]]), 100 * np.ptp(ours["error"])
+    for k, end, place in zip(ours["k"], ends, apart(ends, 0.035 * reach)):
+        arrow = {"arrowstyle": "-", "color": GRID, "shrinkA": 0, "shrinkB": 0}
+        where = (ours["d"][-1] + 0.06 * np.ptp(ours["d"]), place)
+        left.annotate(f"k={k}", (ours["d"][-1], end), where, fontsize=7, color=INK, va="center", arrowprops=arrow)
     mean = np.mean(ours["error"], axis=0)
     left.plot(ours["d"], 100 * mean, "o-", color=INK, lw=2.2, ms=4, label="mean over k")
     _dress(left, f"RISIMAP on {NAMES[name]}", "dimensions", "cross-validated error in %")
@@ -110,6 +109,14 @@ def errors(results, name):
     methods(middle, results, name)
     neighbourhoods(right, results, name)
     return figure
+
+
+def apart(values, least):
+    """Places for names at these heights, in the same order and at least so far from each other."""
+    order, places = np.argsort(values, kind="stable"), np.array(values, dtype=float)
+    for below, above in itertools.pairwise(order):
+        places[above] = max(places[above], places[below] + least)
+    return places - (places.mean() - np.mean(values))
 
 
 def methods(axes, results, name):
@@ -195,6 +202,8 @@ def roll(found, table):
     space = figure.add_subplot(spec, projection="3d")
     space.scatter(*table.X.T, c=colour, s=6, cmap="viridis")
     space.view_init(12, -75)
+    space.set_yticks([0, 10, 20])
+    space.set_xticks([-10, 0, 10])
     space.set_title(f"{len(table.X)} points of a rolled sheet", loc="left", weight="bold", color=INK, fontsize=11)
     for axes, name, title in ((second, "places", "Isomap, 10 neighbours"), (third, "lle", "LLE, 12 neighbours")):
         axes.scatter(*np.transpose(found[name]), c=colour, s=6, cmap="viridis")
@@ -203,31 +212,29 @@ def roll(found, table):
     return figure
 
 
-def pictures(found, X, side, title, count=60):
+def pictures(found, X, side, title):
     """A map with some of the images at their places, and the curve that tells the dimension."""
     from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 
     figure, (left, right) = _panels(2, width=6.6, width_ratios=(1.35, 1))
     places = np.asarray(found["places"])[:, :2]
     left.plot(*places.T, ".", color=COLOURS["risimap"], ms=3, alpha=0.6)
-    for row in spread_out(places, count):
+    left.margins(0.08)
+    _dress(left, title, "first coordinate", "second coordinate")
+    residuals(right, found)
+    figure.draw_without_rendering()  # pixels are known only then
+    for row in spread_out(left.transData.transform(places), 1.15 * 0.8 * side * figure.dpi / 72):
         image = X[row].reshape(side, side)
         image = image.T if side == 32 else image  # the faces are stored by columns
         box = AnnotationBbox(OffsetImage(image, zoom=0.8, cmap="gray"), places[row], pad=0.05, bboxprops={"lw": 0.4})
         left.add_artist(box)
-    left.margins(0.08)
-    _dress(left, title, "first coordinate", "second coordinate")
-    residuals(right, found)
     return figure
 
 
-def spread_out(places, count):
-    """Positions of points far from each other: always the one farthest from those chosen."""
-    span = np.ptp(places, axis=0)
-    unit = places / np.where(span > 0, span, 1.0)
-    chosen = [0]
-    gaps = np.linalg.norm(unit - unit[0], axis=1)
-    while len(chosen) < min(count, len(places)):
+def spread_out(pixels, side):
+    """Positions of points whose squares do not overlap: always the one farthest from those chosen."""
+    chosen, gaps = [0], np.abs(pixels - pixels[0]).max(axis=1)
+    while gaps.max() >= side:
         chosen.append(int(gaps.argmax()))
-        gaps = np.minimum(gaps, np.linalg.norm(unit - unit[chosen[-1]], axis=1))
+        gaps = np.minimum(gaps, np.abs(pixels - pixels[chosen[-1]]).max(axis=1))
     return chosen

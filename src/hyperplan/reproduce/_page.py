@@ -38,6 +38,11 @@ PROTOCOL = """\
 - The lowest point of a curve is chosen by the data that judge it: read it as optimistic.
 - Kernel PCA: Gaussian, gamma one over the median squared distance. UMAP: its defaults, seed 0. LLE: its defaults.
 """
+SCALING = """\
+The thesis names none. RISIMAP on ARCENE, gamma = 1/d, errors by dimension: coordinates as they are ("none"), divided by
+their largest entry ("global"), each on [-1, 1] ("range"), each with variance 1 ("variance"), or as they are after the
+table was divided by its largest entry ("input"):
+"""
 NOT_DONE = """\
 ## What is not here
 
@@ -67,7 +72,8 @@ def _made(store):
     dates = sorted({entry["date"] for entry in store.entries.values()})
     seconds = sum(entry["seconds"] for entry in store.entries.values())
     when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-    return f"Made on {when}; {len(store.entries)} experiments took {seconds:.0f} s together.\n"
+    made = f"Made on {when}; {len(store.entries)} experiments took {seconds:.0f} s together"
+    return f"{made} (by the clock on the wall, whatever else the machine did).\n"
 
 
 def _missing(missing):
@@ -103,12 +109,11 @@ def _scaling(results):
     for how, one in found.items():
         for k, errors in zip(one["k"], one["error"]):
             rows.append([how, k, *(percent(value) for value in errors)])
-    text = "## Which scaling?\n\nThe thesis names none. RISIMAP on ARCENE, gamma = 1/d, errors by dimension:\n\n"
+    text = f"## Which scaling?\n\n{SCALING}\n"
     text += _table(["scaling", "k", *(f"d = {d}" for d in found["none"]["d"])], rows)
     if "arcene_gamma" in results:
-        text += "\nA constant scale is another gamma. Searched over four orders of magnitude, C = 1:\n\n" + _gammas(
-            results
-        )
+        text += "\nA constant scale is another gamma. Searched over four orders of magnitude, C = 1:\n\n"
+        text += _gammas(results)
     return text + "\n![Error against dimension by scaling, and against gamma](scaling.png)\n"
 
 
@@ -161,8 +166,9 @@ def _maps(results):
         text += "\nShares of the variance of the two angles and the light explained linearly by three coordinates: "
         text += f"{', '.join(ours)} (Isomap), {', '.join(plain)} (PCA).\n\n![Faces on their map](faces.png)\n"
     if "digits" in results:
-        count = results["digits"]["bridges"]
-        text += f"\nBalls of radius 4.2 leave the digits in {count + 1} pieces; RISIMAP adds {count} bridges.\n"
+        found = results["digits"]
+        text += f"\nBalls of radius 4.2 leave the digits in {found['ball_bridges'] + 1} pieces; "
+        text += f"six neighbours, on the map, in {found['bridges'] + 1}.\n"
         text += "\n![Digits on their map](digits.png)\n"
     return f"## Maps\n\n{text}" if text else ""
 

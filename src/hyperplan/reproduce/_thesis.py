@@ -82,7 +82,7 @@ def _classification(name, grid, at, connected) -> list[Experiment]:
         Experiment(
             f"{name}_scaling",
             name,
-            lambda p: 4 * len(_scaling_ks(name, p)),
+            lambda p: 5 * len(_scaling_ks(name, p)),
             lambda t, p, tick: run.scalings(t, grid(p), _scaling_ks(name, p), tick),
         ),
     ]
@@ -132,7 +132,7 @@ EXPERIMENTS = [
         "madelon",
         "madelon",
         lambda p: len(p.madelon_ks) + 1,
-        lambda t, p, tick: run.madelon(t, p.madelon_ks, p.madelon_dims, p.madelon_rows, tick),
+        lambda t, p, tick: run.madelon(t, p.madelon_ks, p.madelon_dims, p.madelon_rows, tick, tick.keep),
     ),
 ]
 
