@@ -21,6 +21,7 @@ from hyperplan.compete._crew import TIMED_OUT, Answer
 from hyperplan.compete._folds import make_splits
 from hyperplan.compete._problem import Problem
 from hyperplan.compete._search import search_cost
+from hyperplan.compete._standings import make_standings
 from hyperplan.compete._trial import Outcome
 
 SPACE = {"depth": Range(1, 9)}
@@ -65,6 +66,15 @@ class FakeCrew:
         self.models = {model.candidate.name: model for model in models}
         self.done = []
 
+    def here(self, problem, trial):
+        """A trial in the process of the contest, which nobody can end."""
+        model = self.models[trial.candidate.name]
+        if model.trouble == "error":
+            raise ValueError("made up")
+        outcome = model.work(problem, trial)
+        self.clock.now += outcome.seconds
+        return outcome
+
     def run(self, requests, deadline, is_wanted=lambda key: True):
         for key, _, (trial,), allowed in requests:
             if self.clock.now >= deadline or not is_wanted(key):
@@ -91,6 +101,7 @@ def play(monkeypatch):
         clock = Clock()
         monkeypatch.setattr(_contest, "time", clock)
         crew = FakeCrew(problem, models, clock)
+        monkeypatch.setattr(_contest, "run_trial", crew.here)
         events = []
         began = clock.now
         candidates = [model.candidate for model in models]
@@ -103,8 +114,8 @@ def play(monkeypatch):
     return run
 
 
-def baseline():
-    return Model("Mean", 0.001, 0.0, simplicity=0, space={})
+def baseline(**how):
+    return Model("Mean", 0.001, 0.0, simplicity=0, space={}, **how)
 
 
 def test_with_time_enough_everybody_finishes_all_splits(play):
@@ -126,7 +137,42 @@ def test_the_budget_is_kept_and_the_splits_are_shared(play, budget):
 
 def test_the_cheapest_are_screened_first(play):
     found = play([Model("Slow", 2.0, 0.9), Model("Quick", 0.1, 0.5), baseline()], budget=60)
-    assert [name for name, _, _ in found.crew.done[:3]] == ["Mean", "Quick", "Slow"]
+    assert [name for name, _, _ in found.crew.done[:2]] == ["Quick", "Slow"]
+
+
+@pytest.mark.parametrize("budget", [-5.0, 0.0, 1e-4, 0.5])
+def test_the_baseline_runs_whatever_the_budget(play, budget):
+    """Also where the clock of a busy machine has passed the deadline before anything began."""
+    found = play([baseline(real_seconds=3.0), Model("A", 1.0, 0.7), Model("B", 2.0, 0.8)], budget, repeats=2)
+    assert [entry.candidate.name for entry in found.contest.left()] == ["Mean"]
+    assert sorted(found.entries["Mean"].outcomes) == list(range(10))
+    assert {(found.entries[name].status, found.entries[name].reason) for name in "AB"} == {("skipped", "budget")}
+    standings = make_standings(found.contest)
+    assert standings.chosen is standings.best is found.entries["Mean"] and standings.why == "only"
+    assert [(row["name"], row["status"]) for row in standings.rows] == [
+        ("Mean", "ok"),
+        ("A", "skipped"),
+        ("B", "skipped"),
+    ]
+
+
+def test_a_baseline_that_takes_the_whole_budget_is_neither_slow_nor_too_large(play):
+    slow = baseline(real_seconds=100.0, most_rows=1)
+    found = play([slow, Model("A", 0.1, 0.7)], budget=60)
+    assert found.entries["Mean"].status == "ok" and len(found.entries["Mean"].outcomes) == 5
+    assert found.entries["A"].reason == "budget"
+
+
+def test_a_baseline_that_fails_says_why_and_ends_nothing(play):
+    found = play([baseline(trouble="error"), Model("A", 0.1, 0.7)], budget=60)
+    assert (found.entries["Mean"].status, found.entries["Mean"].reason) == ("failed", "ValueError: made up")
+    assert len(found.entries["A"].outcomes) == 5
+
+
+def test_models_that_saw_one_split_are_judged_on_it_though_the_baseline_saw_all(play):
+    found = play([baseline(), Model("A", 4.0, 0.7, space={}), Model("B", 4.0, 0.8, space={})], budget=11)
+    assert {e.candidate.name: list(e.outcomes) for e in found.contest.left()} == {"Mean": [0], "B": [0]}
+    assert make_standings(found.contest).chosen is found.entries["B"]
 
 
 def test_the_poor_and_slow_make_room_for_the_search_of_the_good(play):
@@ -168,7 +214,7 @@ def test_a_search_whose_cost_nobody_knows_is_tried_on_the_first_split(play):
     models = [baseline(), Model("A", 0.3, 0.7), Model("Grows", 0.3, 0.8, rounds=("max_iter", 9), real_effort=5.0)]
     found = play(models, budget=150, n=10_000)
     grown = found.entries["Grows"]
-    assert found.crew.done[3] == ("Grows", 0, LEVELS[0]) and grown.probed.score == pytest.approx(0.81)
+    assert found.crew.done[2] == ("Grows", 0, LEVELS[0]) and grown.probed.score == pytest.approx(0.81)
     assert grown.status == "ok" and grown.n_tries > 1 and len(grown.outcomes) == 5
     assert max(n_tries for name, _, n_tries in found.crew.done if name == "Grows") < found.entries["A"].n_tries
 
@@ -260,7 +306,7 @@ def test_the_baseline_stays_when_a_slow_candidate_got_farther():
 def test_ctrl_c_keeps_what_there_is(play):
     found = play([baseline(), Model("A", 0.1, 0.7, trouble="ctrl-c", space={})], budget=60)
     assert found.contest.was_interrupted
-    assert list(found.entries["A"].outcomes) == [0] and list(found.entries["Mean"].outcomes) == [0]
+    assert list(found.entries["A"].outcomes) == [0] == list(found.entries["Mean"].outcomes)
 
 
 def test_progress_is_told_with_its_phase(play):

@@ -31,7 +31,7 @@ def add_blend(contest: Contest) -> None:
 
 def _may_mix(entry: Entry) -> bool:
     scores = [outcome.score for outcome in entry.outcomes.values()]
-    is_plain = entry.candidate.simplicity > 0 and not entry.candidate.uses_unlabelled
+    is_plain = not entry.is_baseline and not entry.candidate.uses_unlabelled
     return is_plain and len(scores) >= FEWEST_SPLITS and bool(np.isfinite(scores).all())
 
 

@@ -87,8 +87,8 @@ def compete(X, y=None, *, test=None, candidates=None, report=None, title="table"
             end = max(began + SEARCH_SHARE * whole.time, clock.monotonic() + LEAST_SHARE * whole.time)
             contest = run_contest(problem, listed, crew, end, n_workers, tell)
             add_blend(contest)
-            if contest.was_interrupted and not any(entry.outcomes for entry in contest.left()):
-                raise KeyboardInterrupt  # there is nothing to finish with
+            if contest.was_interrupted and not any(entry.outcomes for entry in contest.left() if not entry.is_baseline):
+                raise KeyboardInterrupt  # there is nothing to finish with: nobody waits for a baseline
             standings = make_standings(contest)
             deadline = began + EXPLAIN_SHARE * whole.time - WRITING
             extras = finish_chosen(question, contest, standings, crew, deadline, tell)

@@ -1,5 +1,7 @@
 """The contest: every candidate on the same splits, within a budget of seconds.
 
+0. Baselines: all splits at once, in this process, whatever the budget.  They take milliseconds, and what every model is
+   held against must not depend on a worker or on a clock.
 1. Screening: each candidate with its default settings on the first split, the cheapest first.
 2. Probing: a small search for those that grow until nothing is gained.  How long it takes depends on what it finds, and
    can only be measured.
@@ -11,6 +13,7 @@ The clock decides *how many* settings are tried and *how many* splits are run, a
 function of its arguments (see `_trial`).
 """
 
+import itertools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,7 +25,7 @@ from hyperplan.compete._crew import CRASHED, TIMED_OUT, Crew
 from hyperplan.compete._preparation import prepared_width
 from hyperplan.compete._problem import Problem
 from hyperplan.compete._search import SMALL, search_cost
-from hyperplan.compete._trial import Outcome, Trial
+from hyperplan.compete._trial import Outcome, Trial, run_trial
 
 FEWEST_SPLITS = 2
 MOST_STAY = 0.75  # share of the candidates for which the last splits are given up
@@ -61,6 +64,11 @@ class Entry:
         self.outcomes = {} if self.screened is None else {0: self.screened}
 
     @property
+    def is_baseline(self) -> bool:
+        """Whether it is what every model must beat."""
+        return self.candidate.simplicity == 0
+
+    @property
     def promise(self) -> float:
         """What is known of its score before the contest."""
         known = self.probed or self.screened or self.outcomes[0]
@@ -69,7 +77,7 @@ class Entry:
 
 @dataclass
 class Contest:
-    """Runs the three phases; use `run_contest`."""
+    """Runs the phases; use `run_contest`."""
 
     problem: Problem
     entries: list[Entry]
@@ -85,6 +93,7 @@ class Contest:
 
     def run(self) -> None:
         """All phases; Ctrl-C ends the contest with what there is."""
+        self._run_baselines()
         try:
             self._screen()
             self._probe()
@@ -93,13 +102,27 @@ class Contest:
         except KeyboardInterrupt:
             self.was_interrupted = True
 
+    def _run_baselines(self) -> None:
+        """Every split of the baselines, before anything that the clock decides."""
+        # One column tells how many rows there are.
+        problem = self.problem._replace(typed=dict(itertools.islice(self.problem.typed.items(), 1)))
+        for entry in self.entries:
+            if not entry.is_baseline:
+                continue
+            try:
+                trials = [Trial(entry.candidate, split) for split in range(len(self.problem.splits))]
+                entry.outcomes = {trial.split: run_trial(problem, trial) for trial in trials}
+            except Exception as error:
+                entry.drop("failed", f"{type(error).__name__}: {error}")
+
     def _screen(self) -> None:
         n, d = self.problem.n_rows, len(self.problem.columns)
         budget = self.deadline - time.monotonic()
         for entry in self.entries:
-            if self._is_too_large(entry.candidate):
+            if not entry.is_baseline and self._is_too_large(entry.candidate):
                 entry.drop("skipped", "slow")
-        order = sorted(self.left(), key=lambda entry: entry.candidate.predicted_seconds(n, d))
+        waiting = [entry for entry in self.left() if not entry.is_baseline]
+        order = sorted(waiting, key=lambda entry: entry.candidate.predicted_seconds(n, d))
         grace = max(GRACE, LOADING * budget)
         allowed = [grace + WRONG * entry.candidate.predicted_seconds(n, d) for entry in order]
         requests = [(entry, 0, 1, min(SLOWEST * budget, seconds)) for entry, seconds in zip(order, allowed)]
@@ -153,7 +176,7 @@ class Contest:
             cost = sum(other.seconds for other in self.left()) * n_splits
             if cost <= PLAYING * spare:
                 return
-            if entry.candidate.simplicity > 0 and entry.seconds * n_splits > CHEAP * spare:
+            if not entry.is_baseline and entry.seconds * n_splits > CHEAP * spare:
                 entry.drop("skipped", "slow")
 
     def _share_out(self, ranking, spare: float, n_splits: int) -> None:
@@ -276,10 +299,10 @@ def _keep_common_splits(contest: Contest) -> None:
     Trials are done split after split: usually only the last split is incomplete and falls away.  More splits are not
     worth losing more than a quarter of the candidates, nor the baseline, nor the leader.
     """
-    n_folds = contest.problem.n_folds
-    needed = _enough([_done(entry) for entry in contest.left()])
-    kept = [entry for entry in contest.left() if entry.candidate.simplicity == 0] + _leader(contest)
-    needed = min([needed, *map(_done, kept)])
+    n_folds, baselines = contest.problem.n_folds, [entry for entry in contest.left() if entry.is_baseline]
+    counts = [_done(entry) for entry in contest.left() if not entry.is_baseline]
+    needed = _enough(counts if any(counts) else list(map(_done, baselines)))
+    needed = min([needed, *map(_done, [*baselines, *_leader(contest)])])
     needed = max(1, needed // n_folds * n_folds or needed)
     for entry in contest.left():
         if _done(entry) < needed:
@@ -289,9 +312,9 @@ def _keep_common_splits(contest: Contest) -> None:
 
 
 def _leader(contest: Contest) -> list[Entry]:
-    """The entry with the best scores on the first splits, of those that have enough of them; none if nobody has."""
+    """The model with the best scores on the first splits, of those that have enough of them; none if nobody has."""
     sign = 1 if contest.problem.measure.greater_is_better else -1
-    started = [entry for entry in contest.left() if _done(entry) >= FEWEST_SPLITS]
+    started = [entry for entry in contest.left() if not entry.is_baseline and _done(entry) >= FEWEST_SPLITS]
 
     def mean(entry):
         return np.nan_to_num(sign * np.mean([entry.outcomes[i].score for i in range(FEWEST_SPLITS)]), nan=-np.inf)

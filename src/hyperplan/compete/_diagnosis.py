@@ -70,7 +70,7 @@ def _rivals(contest: Contest, chosen: Entry):
         scores = _scores(entry)
         if entry is chosen or sorted(entry.outcomes) != sorted(chosen.outcomes) or not np.isfinite(scores).all():
             continue
-        if entry.candidate.simplicity == 0:
+        if entry.is_baseline:
             baseline = scores
         elif entry.candidate.simplicity > chosen.candidate.simplicity:
             others[entry.candidate.label] = scores

@@ -163,7 +163,7 @@ def _row(entry, interval, letter, difference, best, chosen) -> dict:
         "group": letter,
         "is_chosen": entry is chosen,
         "is_best": entry is best,
-        "is_baseline": candidate.simplicity == 0,
+        "is_baseline": entry.is_baseline,
         "difference": None if difference is None else _difference(difference),
         "fit_seconds": float(np.median([outcome.fit_seconds for outcome in outcomes])),
         "predict_seconds": float(np.median([outcome.predict_seconds for outcome in outcomes])),
@@ -201,7 +201,7 @@ def _absent(entry: Entry) -> dict:
         "reason": entry.reason or "no defined score",
         "is_chosen": False,
         "is_best": False,
-        "is_baseline": candidate.simplicity == 0,
+        "is_baseline": entry.is_baseline,
     }
 
 

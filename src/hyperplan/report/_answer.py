@@ -6,6 +6,8 @@ from hyperplan.report._names import readable
 from hyperplan.report._wording import Wording, brief, decimals_for
 
 SHOWN = 2  # findings that the answer names; the others are counted
+OUT_OF_TIME = ("budget", "slow")  # reasons of candidates that another budget would have let finish
+ENOUGH, TIMES_MORE = 60, 4  # seconds to ask for where a budget was too short, and how many times the budget
 
 
 def answer_sentences(document: dict, language: str = "en") -> list[str]:
@@ -96,7 +98,7 @@ def quality_sentence(document: dict, wording: Wording) -> str:
     if baseline is None:
         return wording.say("answer.alone", **values)
     if all(row["is_baseline"] for row in finished(document)):
-        return wording.say("answer.only_baselines", **values)
+        return _only_baselines(document, wording, values)
     values["baseline"] = with_unit(wording.number(baseline["score"], decimals), metric)
     if not beats_baseline(document):
         return wording.say("answer.nothing_beats_baseline", **values)
@@ -105,6 +107,16 @@ def quality_sentence(document: dict, wording: Wording) -> str:
         return wording.say("answer.good", **values)
     kind = "gap" if metric["greater_is_better"] else "error"
     return wording.say(f"answer.good_{kind}", **values, share=wording.percent(min(share, 1.0)))
+
+
+def _only_baselines(document: dict, wording: Wording, values: dict) -> str:
+    """That no model has a score: the budget was too short for each of them, or some failed."""
+    budget = document["protocol"]["budget"]
+    reasons = [row["reason"] for row in document["leaderboard"] if row["status"] != "ok"]
+    if budget is None or not reasons or not set(reasons) <= set(OUT_OF_TIME):
+        return wording.say("answer.only_baselines", **values)
+    more = str(max(ENOUGH, round(TIMES_MORE * budget)))
+    return wording.say("answer.too_short", **values, budget=wording.seconds(budget), more=more)
 
 
 def with_unit(shown: str, metric: dict) -> str:
