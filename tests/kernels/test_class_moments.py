@@ -149,6 +149,14 @@ def test_winners_and_normalisation(n, k):
     np.testing.assert_allclose(shares, np.exp(logs), atol=1e-12)
 
 
+def test_negligible_shares_are_zero_and_nan_stays():
+    table, norms = np.array([[0.0, -500.0, -600.0, -740.0, -1e9], [np.nan, 0.0, 0.0, 0.0, 0.0]]), np.empty(2)
+    scores.normalise_shares(table, norms)
+    np.testing.assert_allclose(table[0, :2], [1.0, np.exp(-500.0)], rtol=1e-12)
+    np.testing.assert_array_equal(table[0, 2:], 0.0)  # a subnormal share would slow every product with it
+    assert np.isnan(table[1, 0])
+
+
 def test_infinities_and_nan_reach_counts_above_a_threshold():
     X = np.array([[1.0, np.nan], [np.inf, 0.0]])
     count, total = np.zeros(1), np.zeros((1, 2))

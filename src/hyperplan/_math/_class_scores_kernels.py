@@ -9,6 +9,8 @@ import numpy as np
 from hyperplan._core.jit import fast_kernel, kernel
 from hyperplan._math._exponential_kernels import vector_exp
 
+NO_SHARE = 1e-250  # smaller shares count as none: their products would be subnormal, a hundred times slower
+
 
 @fast_kernel
 def diagonal_scores(X, mean, precision, constant, out):
@@ -132,7 +134,7 @@ def log_normalise(scores, norms):
 
 @kernel
 def normalise_shares(scores, norms):
-    # scores is C-ordered (n, k) and OUT: the exponentials, divided by their sums; norms (n,) is OUT: logarithms of sums
+    # scores is C-ordered (n, k) and OUT: the exponentials, divided by their sums; norms (n,) is OUT: logs of sums
     for i in range(scores.shape[0]):
         row = scores[i]
         top = row[0]
@@ -145,4 +147,5 @@ def normalise_shares(scores, norms):
             total += row[k]
         norms[i] = top + np.log(total)
         for k in range(row.shape[0]):
-            row[k] /= total
+            share = row[k] / total
+            row[k] = 0.0 if share < NO_SHARE else share

@@ -3,6 +3,7 @@
 import numpy as np
 
 from hyperplan._core.jit import fast_kernel, kernel
+from hyperplan._math._class_scores_kernels import NO_SHARE
 from hyperplan._math._exponential_kernels import vector_exp
 
 
@@ -20,7 +21,8 @@ def softmax_row(row, own):  # OUT: row
     total -= row[own]
     row[own] = 0.0
     for j in range(row.shape[0]):
-        row[j] /= total
+        share = row[j] / total
+        row[j] = 0.0 if share < NO_SHARE else share
 
 
 @kernel
