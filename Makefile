@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BENCH := .venv-bench
 STAMP := $(VENV)/.installed
 PIP := -m pip install --quiet --disable-pip-version-check
-PEERS := scikit-learn scikit-learn-intelex celer skglm snapml python_glmnet statsmodels lightgbm xgboost catboost shap faiss-cpu pykdtree dbscan umap-learn
+PEERS := scikit-learn scikit-learn-intelex celer skglm snapml python_glmnet statsmodels lightgbm xgboost catboost shap faiss-cpu pykdtree dbscan umap-learn flaml
 
 .PHONY: help run test lint format bench cold-start warmup clean
 
