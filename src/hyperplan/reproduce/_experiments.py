@@ -21,7 +21,7 @@ from hyperplan.reproduce._protocol import (
 )
 from hyperplan.svm import SVC
 
-GRAPH_KS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40, 48)
+GRAPH_KS = (1, 2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 40, 44, 46, 47, 48)
 TUNING_C = (0.1, 1.0, 10.0, 100.0, 1000.0)
 TUNING_GAMMA = (0.003, 0.01, 1 / 30, 0.1, 0.3, 1.0)
 
@@ -100,17 +100,19 @@ def compared(table, grid, at, connected, tick) -> dict:
 
 
 def same_as_isomap(table, ks, d, tick) -> dict:
-    """Largest difference between the coordinates of RISIMAP and Isomap where the graph is connected.
-
-    Of rows that differ: RISIMAP maps copies to one place, while to Isomap a copy is a neighbour like any other.
-    """
-    X, gaps = np.unique(table.X, axis=0), []
+    """Largest difference between the coordinates of RISIMAP and Isomap where the graph is connected."""
+    X, gaps = table.X, []
     for k in ks:
         ours, theirs = (methods.embedded(name, X, k=k, d=d) for name in ("risimap", "isomap"))
         columns = min(ours.shape[1], theirs.shape[1])
         gaps.append(float(np.abs(np.abs(ours[:, :columns]) - np.abs(theirs[:, :columns])).max()))
         tick()
-    return {"k": list(ks), "largest_difference": gaps, "copies": len(table.X) - len(X)}
+    return {"k": list(ks), "largest_difference": gaps, "copies": len(X) - len(methods.different_rows(X)[0])}
+
+
+def on_unit_range(table):
+    """The table divided by its largest entry."""
+    return table._replace(X=table.X / float(np.abs(table.X).max()))
 
 
 def scalings(table, grid, ks, tick) -> dict:
@@ -119,8 +121,8 @@ def scalings(table, grid, ks, tick) -> dict:
     "input" divides the table by its largest entry beforehand, which makes it a table of numbers up to one.
     """
     found = {how: curves("risimap", table, grid, tick, ks=ks, scaling=how) for how in SCALINGS}
-    unit = table._replace(X=table.X / float(np.abs(table.X).max()))
-    return found | {"input": curves("risimap", unit, grid, tick, ks=ks, scaling="none") | {"scaling": "input"}}
+    unit = curves("risimap", on_unit_range(table), grid, tick, ks=ks, scaling="none")
+    return found | {"input": unit | {"scaling": "input"}}
 
 
 def gammas(table, grid, k, dims, n_gammas, tick) -> dict:
@@ -217,12 +219,16 @@ def _ber(y, said, rows):
 
 
 def tuning(table, settings, n_folds, tick) -> dict:
-    """The best of a grid of C and gamma, judged by the folds that chose it, and judged by folds that did not."""
+    """The best of a grid of C and gamma, judged by the folds that chose it, and judged by folds that did not.
+
+    Coordinates are as they are after the table was divided by its largest entry, and with unit variances.
+    """
     found, grid = [], [(c, g) for c in TUNING_C for g in TUNING_GAMMA]
+    X = methods.same_distances(on_unit_range(table).X)
     for k, d in settings:
-        Y = methods.embedded("risimap", table.X, k=k, d=d)
-        for how in ("none", "variance"):
-            part = scaled(Y, how)
+        Y = methods.embedded("risimap", X, k=k, d=d)
+        for how in ("input", "variance"):
+            part = scaled(Y, "none" if how == "input" else how)
             errors = {
                 setting: float(
                     cross_validated(

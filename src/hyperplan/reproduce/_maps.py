@@ -24,6 +24,8 @@ def residual_curves(X, model) -> dict:
         ],
         "mds": [residual_variance(X, straight[:, :d]) for d in range(1, straight.shape[1] + 1)],
     }
+    more = len(curve["isomap"]) - len(curve["mds"])
+    curve["mds"] += curve["mds"][-1:] * more  # further coordinates of straight distances are zero
     bend = {name: int(elbow(values)) + 1 for name, values in curve.items() if len(values) > 2}
     return {"residual": {name: [float(v) for v in values] for name, values in curve.items()}, "elbow": bend}
 

@@ -47,10 +47,24 @@ def fitted(method, X, labels, *, k, d, **options):
     return chosen(n_neighbors=k, n_components=d, **options).fit(X)
 
 
+def different_rows(X) -> tuple[np.ndarray, np.ndarray]:
+    """The first row of each kind, in the order of the table, and which of them each row is."""
+    _, first, kind = np.unique(X, axis=0, return_index=True, return_inverse=True)
+    rows = np.sort(first)
+    return rows, np.searchsorted(rows, first)[kind.ravel()]
+
+
 def embedded(method, X, labels=None, *, k=None, d, **options) -> np.ndarray:
-    """Coordinates of all rows, at most d of them."""
+    """Coordinates of all rows, at most d of them.
+
+    Rows that occur twice are mapped once, as in the thesis: RISIMAP and Isostretch see to that, for Isomap it is here.
+    """
     if method == "raw":
         return X
+    if method == "isomap":
+        rows, place = different_rows(X)
+        if len(rows) < len(X):
+            return embedded(method, X[rows], k=k, d=d, **options)[place]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # fewer coordinates than asked for: counted by who asks
         model = fitted(method, X, labels, k=k, d=d, **options)

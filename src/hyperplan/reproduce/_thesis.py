@@ -16,6 +16,7 @@ from hyperplan.reproduce._store import Store, key_of
 from hyperplan.reproduce._tables import SOURCES, data_folder, load, swiss_roll
 
 TUNED = ((15, 10), (15, 15), (15, 30))
+TUNED_ARCENE = ((19, 30), (19, 100))
 SUBMITTED = (19, 187)  # neighbours and dimensions of the entry in the challenge
 
 
@@ -117,6 +118,12 @@ EXPERIMENTS = [
         lambda t, p, tick: run.gammas(t, p.arcene, p.scaling_ks[0], (20, 60), p.gammas, tick),
     ),
     Experiment(
+        "arcene_tuning",
+        "arcene",
+        lambda p: 2 * len(TUNED_ARCENE),
+        lambda t, p, tick: run.tuning(t, TUNED_ARCENE, p.tuning_folds, tick),
+    ),
+    Experiment(
         "arcene_readings",
         "arcene",
         lambda p: 2 * len(p.readings),
@@ -178,5 +185,5 @@ def reproduce_thesis(data=None, out="hyperplan-thesis", *, plan=FULL, report=Non
         if report is not None:
             report(done, total, one.name)
     draw(store.results(), tables, Path(out))
-    write_page(store, missing, Path(out))
+    write_page(store, missing, Path(out), plan)
     return Outcome(Path(out), missing, len(chosen) - reused, reused, time.perf_counter() - began)
