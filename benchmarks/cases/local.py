@@ -26,10 +26,10 @@ def waves(rng, n, d):
     return {"X": X[:n].copy(), "y": y[:n].copy(), "Xt": X[n:].copy(), "yt": y[n:].copy()}
 
 
-def classes(rng, n, d, k):
-    """k Gaussian classes that overlap."""
+def classes(rng, n, d, k, apart=1.2):
+    """k Gaussian classes; with many columns they overlap only if the means are little apart."""
     y = rng.integers(0, k, n + n // 5)
-    X = rng.standard_normal((k, d))[y] * 1.2 + rng.standard_normal((len(y), d))
+    X = rng.standard_normal((k, d))[y] * apart + rng.standard_normal((len(y), d))
     return {"X": X[:n].copy(), "y": y[:n].copy(), "Xt": X[n:].copy(), "yt": y[n:].copy()}
 
 
@@ -132,7 +132,7 @@ CASES = {
     "one_vs_one": Case(classes, sizes(500, 20_000, 100_000, d=50, k=8), both("OneVsOneClassifier"), accuracy, False),
     "calibrated_sigmoid": Case(
         classes,
-        sizes(500, 20_000, 200_000, d=30, k=2),
+        sizes(500, 20_000, 200_000, d=30, k=2, apart=0.3),
         both("CalibratedClassifierCV", cv=5),
         log_loss,
         True,
@@ -140,7 +140,7 @@ CASES = {
     ),
     "calibrated_isotonic": Case(
         classes,
-        sizes(500, 20_000, 200_000, d=30, k=2),
+        sizes(500, 20_000, 200_000, d=30, k=2, apart=0.3),
         both("CalibratedClassifierCV", cv=5, method="isotonic"),
         log_loss,
         True,
