@@ -142,6 +142,37 @@ def test_the_best_of_many_guesses_gets_its_luck_taken_back():
     assert found.score["high"] - found.score["low"] == pytest.approx(width)
 
 
+@pytest.mark.parametrize("n_groups", [2, 3, 40])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_the_luck_of_the_best_is_taken_back_with_many_groups_and_with_few(task, n_groups):
+    """Of two groups, a resample often leaves none out: then single rows are resampled."""
+    problem = (class_problem() if task == "classification" else number_problem())._replace(
+        groups=np.arange(N) % n_groups
+    )
+    rng = np.random.default_rng(5)
+    made = (
+        rng.normal(size=(20, N)) if task == "regression" else [np.column_stack([1 - p, p]) for p in rng.random((20, N))]
+    )
+    entries = [entry(problem, f"Guess{k}", guess, 50 + k) for k, guess in enumerate(made)]
+    best = max(entries, key=lambda one: np.mean([outcome.score for outcome in one.outcomes.values()]))
+    best.candidate = best.candidate._replace(simplicity=1)
+    found = standings(problem, *entries)
+    assert found.chosen is best and found.score["method"] == "bootstrap_bias_corrected"
+    assert found.score["value"] < found.rows[0]["score"]
+
+
+def test_where_resamples_have_no_defined_score_the_plain_one_is_kept():
+    y = (np.arange(40) >= 38).astype(int)
+    splits = make_splits(y, "stratified", 2, 1, 0)
+    problem = Problem("classification", (), {}, y, ("no", "yes"), "roc_auc", splits, 2, None, None, 0)
+    right = np.column_stack([0.9 - 0.6 * y, 0.1 + 0.6 * y])
+    found = standings(
+        problem, entry(problem, "Right", right, 10, n_splits=2), entry(problem, "Wrong", 1 - right, 20, n_splits=2)
+    )
+    assert found.chosen.candidate.name == "Right" and found.score["method"] == "corrected_t"
+    assert found.score["value"] == 1.0
+
+
 def test_one_split_gives_scores_without_intervals():
     problem = number_problem()
     entries = [entry(problem, "A", noisy(problem, 0.6, 1), 10, n_splits=1),

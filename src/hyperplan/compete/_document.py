@@ -118,6 +118,7 @@ def _protocol(question, standings, used) -> dict:
         "folds": min(problem.n_folds, n_splits),
         "repeats": max(1, n_splits // problem.n_folds),
         "kind": question.kind,
+        "column": question.settings.time_column or question.settings.group,
         "tuning": "successive halving inside each training part",
         "interval": "corrected_t",
         "level": LEVEL,

@@ -191,7 +191,8 @@ def learning(problem: Problem, candidate, settings: dict, split: int):
     """``[(rows, score on them, score on the test rows)]`` for growing parts of the training rows."""
     train, test = problem.splits[split]
     rng = np.random.default_rng([problem.seed, split])
-    mixed = train if problem.order is not None else rng.permutation(train)
+    is_mixed = problem.order is None  # with time, the latest rows are the last to be left out
+    mixed = rng.permutation(train) if is_mixed else train[np.argsort(problem.order[train], kind="stable")]
     points = []
     for share in SHARES:
         rows = np.sort(mixed[-max(10, int(share * len(mixed))) :])

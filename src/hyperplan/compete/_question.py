@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperplan.compete._columns import Column, guess_columns, with_kinds
+from hyperplan.compete._columns_order import group_codes, time_codes
 from hyperplan.compete._columns_task import Guess, guess_metric, guess_task, typed_target
 from hyperplan.compete._columns_values import typed_values
 from hyperplan.compete._errors import CompetitionError
@@ -74,6 +75,7 @@ def make_question(frame, settings: Settings, test=None, columns=None) -> Questio
     """
     name = target_name(frame, settings)
     check_names(settings, [str(column) for column in frame.columns])
+    _check_parts(settings, name)
     columns = tuple(with_kinds(frame, columns or guess_columns(frame, name), settings.columns))
     task = guess_task(frame[name]) if settings.task == "auto" else Guess(settings.task, "asked")
     values = typed_target(frame[name], task.value)
@@ -82,8 +84,8 @@ def make_question(frame, settings: Settings, test=None, columns=None) -> Questio
     metric = guess_metric(task.value, y) if settings.metric is None else Guess(settings.metric, "asked")
     find_measure(metric.value, task.value, len(classes))
     used = _used(columns, settings)
-    groups = _values_of(frame, settings.group, columns, is_labelled)
-    order = _values_of(frame, settings.time_column, columns, is_labelled)
+    groups = _codes_of(frame, settings.group, columns, is_labelled, group_codes)
+    order = _codes_of(frame, settings.time_column, columns, is_labelled, time_codes)
     kind = split_kind(task.value, groups, order)
     n_folds, n_repeats = _sizes(y, classes, groups, settings, kind)
     splits = make_splits(y, kind, n_folds, n_repeats, settings.seed, groups, order)
@@ -186,17 +188,21 @@ def _used(columns, settings):
     return used
 
 
-def _values_of(frame, name, columns, rows):
-    """Codes or numbers of the column that tells groups or time; None without one."""
+def _codes_of(frame, name, columns, rows, coded):
+    """Codes of the column that tells groups or time; None without one."""
     if name is None:
         return None
     column = next(column for column in columns if column.name == name)
-    values = typed_values(frame[name], column)[rows]
-    if values.dtype.kind == "M":
-        return values.astype(np.int64)
-    if values.dtype.kind == "O":
-        return np.unique(values.astype(str), return_inverse=True)[1]
-    return np.unique(values, return_inverse=True)[1]
+    return coded(frame[name][rows], column)
+
+
+def _check_parts(settings: Settings, target: str) -> None:
+    """Groups and time are columns of their own, and only one of them divides the rows."""
+    for option, name in (("--group", settings.group), ("--time-column", settings.time_column)):
+        if name == target:
+            raise CompetitionError("target_divides", name=name, option=option)
+    if settings.group is not None and settings.time_column is not None:
+        raise CompetitionError("group_and_time", group=settings.group, time=settings.time_column)
 
 
 def _sizes(y, classes, groups, settings, kind):

@@ -7,6 +7,7 @@ loss is at most one standard error of the paired differences: the test alone, on
 models pass.  No entry with a better mean may have failed at this: otherwise a model would be chosen for being unsteady.
 """
 
+import contextlib
 from typing import NamedTuple
 
 import numpy as np
@@ -221,6 +222,21 @@ def _honest_score(problem: Problem, entries, best, chosen, interval) -> dict:
     plain = {"value": interval.value, "low": interval.low, "high": interval.high, "level": LEVEL}
     if chosen is not best or len(entries) < 2:
         return {**plain, "method": "corrected_t"}
+    found = _optimism(problem, entries, best)
+    if found is None:
+        return {**plain, "method": "corrected_t"}
+    optimism = max(found, 0.0)  # picking a winner can flatter it, never the reverse: below zero it is chance
+    shift = -optimism if problem.measure.greater_is_better else optimism
+    moved = {name: plain[name] + shift for name in ("value", "low", "high")}
+    return {**plain, **moved, "method": "bootstrap_bias_corrected"}
+
+
+def _optimism(problem: Problem, entries, best) -> float | None:
+    """By how much picking the best of several flatters it; None where resamples do not tell.
+
+    Whole groups are resampled, or single rows where there are so few groups that what is left out of a resample is
+    often empty or of one class.
+    """
     from hyperplan.evaluation import bootstrap_bias_corrected
 
     rows = _judged_rows(problem, best)
@@ -228,20 +244,19 @@ def _honest_score(problem: Problem, entries, best, chosen, interval) -> dict:
     order = sorted(entries.values(), key=lambda entry: entry.candidate.simplicity)
     predictions = [pooled(problem, entry)[some] for entry in order]
     metric, truth, predictions = problem.measure.resampled(problem.y[some], predictions)
-    found = bootstrap_bias_corrected(
-        {entry.candidate.name: values for entry, values in zip(order, predictions)},
-        truth,
-        metric,
-        greater_is_better=problem.measure.greater_is_better,
-        n_resamples=RESAMPLES if metric != problem.measure.score else SLOW_RESAMPLES,
-        random_state=problem.seed,
-        strata=problem.y[some] if problem.classes else None,
-        groups=None if problem.groups is None else problem.groups[some],
-    )
-    optimism = max(found.optimism, 0.0)  # picking a winner can flatter it, never the reverse: below zero it is chance
-    shift = -optimism if problem.measure.greater_is_better else optimism
-    moved = {name: plain[name] + shift for name in ("value", "low", "high")}
-    return {**plain, **moved, "method": "bootstrap_bias_corrected"}
+    units = [] if problem.groups is None else [{"groups": problem.groups[some]}]
+    for unit in (*units, {"strata": problem.y[some] if problem.classes else None}):
+        with contextlib.suppress(ValueError):  # undefined on too many resamples
+            return bootstrap_bias_corrected(
+                {entry.candidate.name: values for entry, values in zip(order, predictions)},
+                truth,
+                metric,
+                greater_is_better=problem.measure.greater_is_better,
+                n_resamples=RESAMPLES if metric != problem.measure.score else SLOW_RESAMPLES,
+                random_state=problem.seed,
+                **unit,
+            ).optimism
+    return None
 
 
 def _judged_rows(problem: Problem, entry: Entry) -> np.ndarray:

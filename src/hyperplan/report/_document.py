@@ -133,6 +133,7 @@ DOCUMENT = {
         "folds": "number",
         "repeats": "number",
         "kind": "text",
+        "column?": "text",
         "tuning?": "text",
         "interval?": "text",
         "level": "number",

@@ -119,6 +119,8 @@ def created(document: dict, wording: Wording) -> str:
 def _folds(protocol: dict, wording: Wording) -> str:
     kind = wording.word("folds", protocol["kind"])
     folds = wording.say("protocol.folds_text", folds=int(protocol["folds"]), kind=kind)
+    if protocol["column"]:
+        folds = wording.say("protocol.folds_by", folds=folds, name=protocol["column"])
     repeats = int(protocol["repeats"])
     return folds if repeats <= 1 else wording.say("protocol.repeated", folds=folds, repeats=repeats)
 
