@@ -208,16 +208,44 @@ def test_E127_hidden_labels_cannot_leak():
 
 
 def test_E127_folds_of_a_pipeline_never_see_the_held_out_labels():
+    """Other labels of the rows of a fold change no answer about that fold."""
     X, y = in_pieces(100, seed=3)
     model = make_pipeline(Isostretch(5, n_components=3), StandardScaler(), KNeighborsClassifier())
-    fold = np.arange(100) % 4 == 0
-    splits = [(np.flatnonzero(~fold), np.flatnonzero(fold))]
-    other = y.copy()
-    other[fold] = 1 - other[fold]
-    first = model.fit(X[~fold], y[~fold]).predict(X[fold])
-    second = model.fit(X[splits[0][0]], other[splits[0][0]]).predict(X[fold])
-    np.testing.assert_array_equal(first, second)
-    assert (cross_val_predict(model, X, y, cv=4) == y).mean() > 0.9
+    part_of = np.arange(100) % 4
+    splits = [(np.flatnonzero(part_of != part), np.flatnonzero(part_of == part)) for part in range(4)]
+    said = cross_val_predict(model, X, y, cv=splits)
+    for _, held_out in splits:
+        other = y.copy()
+        other[held_out] = 1 - other[held_out]
+        np.testing.assert_array_equal(cross_val_predict(model, X, other, cv=splits)[held_out], said[held_out])
+    assert (said == y).mean() > 0.9
+
+
+def test_AM9_neighbours_by_number_or_within_a_radius_inclusive():
+    """Of points 1 apart, a radius of exactly 1 joins neighbours; a hair less leaves each by itself."""
+    line = np.arange(6.0)[:, None]
+    for model in (RISIMAP(None, 1.0, n_components=1), Isostretch(None, 1.0, n_components=1)):
+        found = model.fit(line, [0, 0, 0, 1, 1, 1])
+        assert len(found.bridges_) == 0 and found.graph_.graph_.nnz == 10
+        assert len(model.set_params(radius=np.nextafter(1.0, 0.0)).fit(line, [0] * 6).bridges_) == 5
+    np.testing.assert_array_equal(
+        RISIMAP(2, n_components=1).fit(TOY).dist_matrix_, RISIMAP(None, 2.0, n_components=1).fit(TOY).dist_matrix_
+    )
+
+
+def test_AM10_AM14_all_rows_in_one_map_or_new_rows_placed_on_it():
+    """Transductive: rows without labels carry paths.  Inductive: they do not, and each is placed by itself."""
+    X, y = in_pieces(100, seed=4)
+    new = np.arange(100) % 5 == 0
+    together = Isostretch(5, n_components=3).fit(X, np.where(new, -1, y))
+    apart = Isostretch(5, n_components=3).fit(X[~new], y[~new])
+    assert together.dist_matrix_.shape == (100, 100) and apart.dist_matrix_.shape == (80, 80)
+    assert not np.allclose(together.dist_matrix_[np.ix_(~new, ~new)], apart.dist_matrix_)
+    before = apart.embedding_.copy()
+    places = apart.transform(X[new])
+    np.testing.assert_array_equal(apart.embedding_, before)
+    alone = np.concatenate([apart.transform(row[None]) for row in X[new]])
+    np.testing.assert_allclose(alone, places, atol=1e-9 * np.abs(before).max())
 
 
 def test_AM13_more_dimensions_than_positive_eigenvalues_are_said():

@@ -12,7 +12,8 @@ import pytest
 
 from hyperplan.reproduce import _methods as methods
 from hyperplan.reproduce._maps import roll
-from hyperplan.reproduce._protocol import answers, cross_validated, gaussian
+from hyperplan.reproduce._plan import FULL
+from hyperplan.reproduce._protocol import answers, cross_validated, folds, gaussian
 from hyperplan.reproduce._tables import load, swiss_roll
 from hyperplan.svm import SVC
 
@@ -39,6 +40,22 @@ def test_X17_X18_a_rolled_sheet_has_two_dimensions_and_keeps_its_neighbours():
     assert found["residual"]["isomap"][1] < 0.01 < found["residual"]["mds"][1]
     assert found["bridges"] == 0 and min(found["explained"]) > 0.98
     assert found["trust"]["isomap"] > 0.99 and found["trust"]["lle"] > found["trust"]["pca"]
+
+
+def test_AM16_validated_forty_times_means_forty_folds_of_five_rows():
+    assert FULL.arcene.folds == 40
+    parts = folds(200, FULL.arcene.folds, 0)
+    assert [len(part) for part in parts] == [5] * 40
+    np.testing.assert_array_equal(np.sort(np.concatenate(parts)), np.arange(200))
+
+
+def test_X17_the_kept_maps_bend_where_the_thesis_says():
+    found = kept()
+    assert found["faces"]["elbow"]["isomap"] == 3 and found["roll"]["elbow"]["isomap"] == 2
+    for name in ("faces", "roll", "digits"):
+        ours, straight = found[name]["residual"]["isomap"], found[name]["residual"]["mds"]
+        assert ours[1] < straight[1] and len(ours) == len(straight) == 10
+    assert found["digits"]["n"] == 1000 and found["digits"]["ball_bridges"] > 900 and found["digits"]["bridges"] == 0
 
 
 def test_E122_gamma_is_one_over_the_number_of_coordinates():
