@@ -6,6 +6,7 @@ or signs with many zeros among them (Achlioptas; Li, Hastie and Church), so that
 with equally many of them in every column (Kane and Nelson).
 """
 
+import itertools
 import math
 import warnings
 from abc import abstractmethod
@@ -36,12 +37,13 @@ from hyperplan._base import (
 )
 from hyperplan._core.arrays import kernel_view
 from hyperplan._core.parallel import spans, thread_map
+from hyperplan._math._brute_kernels import squared_gap
 from hyperplan.random_projection._dimension import johnson_lindenstrauss_min_dim, promised_distortion
 from hyperplan.random_projection._random_projection_kernels import LANES, signed_sums
 
 WITNESSES = 64  # rows whose distances are compared before and after
 BLOCK_ROWS = 256  # rows per task
-SPARSE_ENOUGH = 0.1  # share of non-zeros up to which additions beat a matrix product
+SPARSE_ENOUGH = {4: 0.02, 8: 0.04}  # share of non-zeros up to which additions beat a product, by bytes of a number
 
 
 class _RandomProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -408,9 +410,9 @@ def _project(X, components):
     if not sp.issparse(components) or sp.issparse(X):
         return X @ components.T
     size = np.abs(components.data).max(initial=0.0)
-    shared = components.nnz <= SPARSE_ENOUGH * components.shape[0] * components.shape[1]
-    if not shared or (np.abs(components.data) != size).any():
-        return X @ components.T
+    few = components.nnz <= SPARSE_ENOUGH[X.dtype.itemsize] * components.shape[0] * components.shape[1]
+    if not few or (np.abs(components.data) != size).any():
+        return X @ components.toarray().T
     starts, middles, columns = _signs_apart(components)
     X, out = kernel_view(np.ascontiguousarray(X)), np.empty((X.shape[0], components.shape[0]), dtype=X.dtype)
 
@@ -433,10 +435,4 @@ def _signs_apart(components):
 
 def _squared_distances(rows):
     """Between all pairs, from differences."""
-    rows = np.asarray(rows, dtype=np.float64)
-    first, second = np.triu_indices(rows.shape[0], 1)
-    total = np.empty(first.size)
-    for block in spans(first.size, 256):
-        difference = rows[first[block]] - rows[second[block]]
-        total[block] = np.einsum("ij,ij->i", difference, difference)
-    return total
+    return np.array([squared_gap(a, b) for a, b in itertools.combinations(kernel_view(rows), 2)], dtype=np.float64)
