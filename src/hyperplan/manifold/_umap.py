@@ -38,10 +38,11 @@ from hyperplan._base.targets import check_consistent_length
 from hyperplan.manifold import _umap_graph as graphs
 from hyperplan.manifold._graph import is_same_table
 from hyperplan.manifold._umap_init import first_places
-from hyperplan.manifold._umap_layout import NEW_EPOCHS, Forces, find_ab_params, losses, optimise, place_new
+from hyperplan.manifold._umap_layout import Forces, find_ab_params, layout_certificate, optimise
+from hyperplan.manifold._umap_new_rows import placed
+from hyperplan.manifold._umap_targets import with_targets
 
 MANY_ROWS, EPOCHS, FEW_EPOCHS = 10_000, 500, 200
-NEW_RATE = 0.25  # learning rate of new rows, in that of the fit
 DICT = OneOf(Is(lambda value: isinstance(value, dict), "an instance of 'dict'"), Null)
 METRIC = OneOf(Is(lambda value: isinstance(value, str), "a str"), Is(callable, "a callable"))
 
@@ -282,7 +283,7 @@ class UMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         places = optimise(self.graph_, start.places, *settings)
         # 4. attributes
         self.n_connected_components_ = start.n_pieces
-        self.certificate_ = self._certify(start, places, forces, recall)
+        self.certificate_ = layout_certificate(self.graph_, start, places, forces, self.n_epochs_, recall, self.n_jobs)
         self.embedding_ = self._without_isolated(places)
         return self
 
@@ -334,58 +335,10 @@ class UMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         A, self.sigmas_, self.rhos_ = graphs.one_sided(found, n, count, self.local_connectivity, self.n_jobs)
         self.graph_ = graphs.two_sided(A, float(self.set_op_mix_ratio))
         if y is not None:
-            self._use_targets(y)
+            asked = count if self.target_n_neighbors == -1 else int(self.target_n_neighbors)
+            options, weight = dict(self.target_metric_kwds or {}), float(self.target_weight)
+            self.graph_ = with_targets(self.graph_, y, self.target_metric, options, asked, weight, self.n_jobs)
         return found.recall
-
-    def _use_targets(self, y):
-        if self.target_metric == "categorical":
-            codes = graphs.class_codes(y)
-            if (codes >= 0).any():
-                self.graph_ = graphs.with_classes(self.graph_, codes, float(self.target_weight))
-            return
-        y = np.asarray(y, dtype=np.float64)
-        y = y.reshape(len(y), -1)
-        known = np.isfinite(y).all(axis=1)
-        rows = np.flatnonzero(known)
-        asked = self.n_neighbors_ if self.target_n_neighbors == -1 else int(self.target_n_neighbors)
-        count = min(asked, len(rows) - 1)
-        if count < 1:
-            return
-        options = dict(self.target_metric_kwds or {})
-        found = graphs.search(
-            y[rows], count, self.target_metric, options, approximate=False, seed=0, n_jobs=self.n_jobs
-        )
-        A, _, _ = graphs.one_sided(found, len(rows), count, 1.0, self.n_jobs)
-        A = A.tocoo()
-        target = sp.csr_array((A.data, (rows[A.row], rows[A.col])), shape=self.graph_.shape)
-        target.sort_indices()
-        self.graph_ = graphs.with_numbers(self.graph_, target, known, float(self.target_weight))
-
-    def _certify(self, start, places, forces, recall):
-        before = losses(self.graph_, start.places, forces, self.n_jobs)
-        after = losses(self.graph_, places, forces, self.n_jobs)
-        details = {
-            "cross_entropy_before": before.cross_entropy,
-            "cross_entropy": after.cross_entropy,
-            "connected_components": start.n_pieces,
-            "epochs": self.n_epochs_,
-            "a": self.a_,
-            "b": self.b_,
-        }
-        if start.n_pieces > 1:
-            details["between_components"] = "the graph has several pieces: distances between them mean nothing"
-        if recall is not None:
-            details["neighbours_found"] = recall
-        return Certificate(
-            kind="layout loss",
-            guarantee="the steps have lowered the loss that they descend on average; it is not convex, and another "
-            "seed or start may end lower",
-            value=after.sampled,
-            bound=before.sampled,
-            assumption="pairs that are no edges are like those of the sample",
-            reference="Damrich, Hamprecht (2021), On UMAP's true loss function, NeurIPS",
-            details=details,
-        )
 
     def _without_isolated(self, places):
         isolated = np.diff(self.graph_.indptr) == 0
@@ -434,26 +387,7 @@ class UMAP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X = check_design(self, X, accept_sparse="csr", order="C")
         if is_same_table(X, self._raw_data):
             return self.embedding_.copy()
-        count, n = self.n_neighbors_, self._raw_data.shape[0]
-        options = self.metric_kwds or {}
-        found = graphs.search_new(self._raw_data, X, min(count, n), self.metric, options, self.n_jobs)
-        nearest, gaps = found.rows[:, 0], found.distances[:, 0]
-        found = graphs.cut_far(found, self.metric, self.disconnection_distance)
-        found = found._replace(distances=np.where(np.isnan(self.embedding_[found.rows, 0]), np.inf, found.distances))
-        connectivity = max(0.0, self.local_connectivity - 1.0)
-        A, _, _ = graphs.one_sided(found, n, max(count, 2), connectivity, self.n_jobs)
-        n_epochs = NEW_EPOCHS if self.n_epochs is None else int(self.n_epochs) // 3
-        rate, seed = (
-            NEW_RATE * float(self.learning_rate),
-            int(check_random_state(self.transform_seed).randint(2**31 - 1)),
-        )
-        base = np.where(np.isnan(self.embedding_), np.float32(0.0), self.embedding_)
-        places = place_new(A, base, n_epochs, rate, self._forces(), seed, self.n_jobs)
-        places[np.diff(A.indptr) == 0] = np.nan
-        with np.errstate(divide="ignore", invalid="ignore"):
-            share = np.where(gaps > 0.0, np.minimum(gaps / self.rhos_[nearest], 1.0), 0.0).astype(np.float32)[:, None]
-        close = self.embedding_[nearest]
-        return np.where(share == 0.0, close, np.where(share < 1.0, share * places + (1.0 - share) * close, places))
+        return placed(self, X)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import curve_fit
 
+from hyperplan._core.certificate import Certificate
 from hyperplan._core.parallel import spans, split_map, thread_map
 from hyperplan.manifold import _umap_layout_kernels as k
 
@@ -161,3 +162,30 @@ def losses(graph, Y, forces: Forces, n_jobs=None) -> Losses:
     scale = n * (n - 1.0) / max(count, 1.0)
     push = forces.repulsion * forces.n_pushes / (2.0 * n) * weighted * scale
     return Losses((pull + push) / n, (pull + apart + far * scale - edges) / (2.0 * n))
+
+
+def layout_certificate(graph, start, places, forces: Forces, n_epochs, recall, n_jobs=None) -> Certificate:
+    """What the steps have lowered: both losses, at the start (`_umap_init.Start`) and at the end."""
+    before, after = losses(graph, start.places, forces, n_jobs), losses(graph, places, forces, n_jobs)
+    details = {
+        "cross_entropy_before": before.cross_entropy,
+        "cross_entropy": after.cross_entropy,
+        "connected_components": start.n_pieces,
+        "epochs": n_epochs,
+        "a": forces.a,
+        "b": forces.b,
+    }
+    if start.n_pieces > 1:
+        details["between_components"] = "the graph has several pieces: distances between them mean nothing"
+    if recall is not None:
+        details["neighbours_found"] = recall
+    return Certificate(
+        kind="layout loss",
+        guarantee="the steps have lowered the loss that they descend on average; it is not convex, and another "
+        "seed or start may end lower",
+        value=after.sampled,
+        bound=before.sampled,
+        assumption="pairs that are no edges are like those of the sample",
+        reference="Damrich, Hamprecht (2021), On UMAP's true loss function, NeurIPS",
+        details=details,
+    )
