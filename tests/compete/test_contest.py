@@ -9,8 +9,10 @@ from hyperplan._base.candidate import Candidate, Range
 from hyperplan.compete import _contest
 from hyperplan.compete._columns import Column
 from hyperplan.compete._contest import (
+    FEWER,
     FEWEST_SPLITS,
     LEVELS,
+    PROBE,
     Contest,
     Entry,
     _enough,
@@ -210,11 +212,20 @@ def test_a_search_that_takes_too_long_costs_the_search_and_not_the_candidate(pla
     assert dear.outcomes[0].score == pytest.approx(0.9) and found.entries["A"].n_tries > 1
 
 
+def test_a_search_that_takes_too_long_is_made_again_with_fewer_tries(play):
+    found = play([baseline(), Model("A", 0.2, 0.9, real_effort=3.5)], budget=300)
+    levels = [n_tries for name, split, n_tries in found.crew.done if name == "A" and split == 0]
+    entry = found.entries["A"]
+    assert (entry.status, len(entry.outcomes)) == ("ok", 5)
+    assert levels[0] == 1 and 1 < entry.n_tries == levels[-1] <= levels[-2] // FEWER
+    assert {round(outcome.score - 0.001 * split, 6) for split, outcome in entry.outcomes.items()} == {0.91}
+
+
 def test_a_search_whose_cost_nobody_knows_is_tried_on_the_first_split(play):
     models = [baseline(), Model("A", 0.3, 0.7), Model("Grows", 0.3, 0.8, rounds=("max_iter", 9), real_effort=5.0)]
     found = play(models, budget=150, n=10_000)
     grown = found.entries["Grows"]
-    assert found.crew.done[2] == ("Grows", 0, LEVELS[0]) and grown.probed.score == pytest.approx(0.81)
+    assert found.crew.done[2] == ("Grows", 0, PROBE) and grown.probed.score == pytest.approx(0.81)
     assert grown.status == "ok" and grown.n_tries > 1 and len(grown.outcomes) == 5
     assert max(n_tries for name, _, n_tries in found.crew.done if name == "Grows") < found.entries["A"].n_tries
 
@@ -222,8 +233,8 @@ def test_a_search_whose_cost_nobody_knows_is_tried_on_the_first_split(play):
 def test_a_probe_that_is_what_the_plan_asks_for_is_not_repeated(play):
     models = [baseline(), Model("Grows", 0.3, 0.8, rounds=("max_iter", 9), real_effort=13.0)]
     found = play(models, budget=120, n=10_000)
-    assert found.entries["Grows"].n_tries == LEVELS[0] and len(found.entries["Grows"].outcomes) == 5
-    assert found.crew.done.count(("Grows", 0, LEVELS[0])) == 1
+    assert found.entries["Grows"].n_tries == PROBE and len(found.entries["Grows"].outcomes) == 5
+    assert found.crew.done.count(("Grows", 0, PROBE)) == 1
 
 
 def test_a_probe_without_an_end_leaves_the_defaults(play):

@@ -29,7 +29,9 @@ from hyperplan.compete._trial import Outcome, Trial, run_trial
 
 FEWEST_SPLITS = 2
 MOST_STAY = 0.75  # share of the candidates for which the last splits are given up
-LEVELS = (4, 9, 18, 36, 72)  # settings that a search may try
+LEVELS = (2, 4, 9, 18, 36, 72)  # settings that a search may try
+PROBE = 4  # of a small search: fewer do not tell what more will take
+FEWER = 4  # a search that takes too long is made again with so many times fewer tries, or less
 PLAYING, CHEAP = 0.5, 0.05  # shares of the time after screening: for all entries with defaults; that nobody minds
 SLOWEST = 0.4  # share of the budget that one trial of the screening may take
 LOADING = 0.15  # share of the budget that nobody counts in a first trial: a new worker loads what it needs
@@ -53,15 +55,22 @@ class Entry:
     screened: Outcome | None = None  # on the first split, with default settings
     probed: Outcome | None = None  # the same after a small search
     may_search: bool = True
+    gave_up: int = 0  # tries of a search that took too long
+    slowness: float = 1.0  # at least so many times longer than predicted does a search take
 
     def drop(self, status: str, reason: str) -> None:
         """Take the candidate out of the contest."""
         self.status, self.reason = status, reason
 
+    def search(self, n_tries: int) -> None:
+        """From now on so many tries (1: default settings); what is known of the first split is kept."""
+        known = {1: self.screened, PROBE: self.probed}.get(n_tries)
+        self.n_tries, self.outcomes = n_tries, {} if known is None else {0: known}
+
     def give_up_search(self) -> None:
         """Go back to default settings."""
-        self.n_tries, self.may_search = 1, False
-        self.outcomes = {} if self.screened is None else {0: self.screened}
+        self.gave_up, self.slowness = self.n_tries, self.slowness * PATIENCE
+        self.search(1)
 
     @property
     def is_baseline(self) -> bool:
@@ -148,18 +157,19 @@ class Contest:
         budget, wanted = self.deadline - time.monotonic(), []
         part = PROBING * self.n_workers * budget
         for entry in self._ranking():
-            cost = self._trial_seconds(entry, LEVELS[0])
+            cost = self._trial_seconds(entry, PROBE)
             if entry.candidate.rounds and cost <= part:
                 part -= cost
-                entry.n_tries = LEVELS[0]
+                entry.n_tries = PROBE
                 wanted.append(entry)
         try:
-            self._work([(entry, 0, LEVELS[0], PROBING * budget) for entry in wanted], "screening")
+            self._work([(entry, 0, PROBE, PROBING * budget) for entry in wanted], "screening")
         finally:
             for entry in wanted:
                 if entry.outcomes[0] is not entry.screened:
                     entry.probed = entry.outcomes[0]
-                entry.n_tries, entry.outcomes = 1, {0: entry.screened}
+                entry.may_search = entry.probed is not None
+                entry.search(1)
 
     def _plan(self) -> None:
         """Who plays on, and how many settings each may try."""
@@ -205,10 +215,10 @@ class Contest:
             return entry.seconds
         n_train = len(self.problem.splits[0].train)
         if entry.probed is not None:
-            grown = (1 + search_cost(n_train, n_tries)) / (1 + search_cost(n_train, LEVELS[0]))
-            return entry.probed.seconds * grown
+            grown = (1 + search_cost(n_train, n_tries)) / (1 + search_cost(n_train, PROBE))
+            return entry.probed.seconds * grown * entry.slowness
         effort = entry.candidate.effort if n_train > SMALL else min(entry.candidate.effort, SMALL_EFFORT)
-        return entry.seconds * effort * (1 + search_cost(n_train, n_tries))
+        return entry.seconds * effort * (1 + search_cost(n_train, n_tries)) * entry.slowness
 
     def _ranking(self) -> list[Entry]:
         """The most promising first."""
@@ -219,11 +229,12 @@ class Contest:
         ranking = self._ranking()
         for entry in ranking:
             if entry.n_tries > 1:  # the first split is judged with searched settings too
-                is_done = entry.probed is not None and entry.n_tries == LEVELS[0]
-                entry.outcomes = {0: entry.probed} if is_done else {}
+                entry.search(entry.n_tries)
         quick = CHEAP * (self.deadline - time.monotonic())
         ranking.sort(key=lambda entry: self._trial_seconds(entry, entry.n_tries) > quick / len(self.problem.splits))
-        for _ in range(2):  # once more for those who gave up their search
+        for again in range(3):  # once more for those who gave up their search, and again if the next is too long too
+            if again:
+                self._search_less(ranking, last=again == 2)
             requests = [
                 (entry, split, entry.n_tries, GRACE + PATIENCE * self._trial_seconds(entry, entry.n_tries))
                 for split in range(len(self.problem.splits))
@@ -231,6 +242,21 @@ class Contest:
                 if entry.status == "ok" and split not in entry.outcomes
             ]
             self._work(requests, "running")
+
+    def _search_less(self, ranking, last: bool) -> None:
+        """Those who gave up a search make a smaller one if there is time for it, else play with default settings."""
+        n_splits = len(self.problem.splits[: self.problem.n_folds])
+        spare = self.n_workers * (self.deadline - time.monotonic()) * 0.9
+        for entry in ranking:
+            fits = [
+                level
+                for level in LEVELS
+                if level <= entry.gave_up // FEWER and self._trial_seconds(entry, level) * n_splits <= spare
+            ]
+            if entry.status == "ok" and fits and not last:
+                entry.search(fits[-1])
+                spare -= self._trial_seconds(entry, fits[-1]) * n_splits
+            entry.gave_up = 0
 
     def _work(self, wanted, phase: str) -> None:
         requests = [
