@@ -1,7 +1,9 @@
 """What the tests of model files share: deep comparison, and files that were changed after they were written."""
 
 import hashlib
+import io
 import json
+import math
 import types
 import zipfile
 
@@ -9,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import hyperplan
+from hyperplan.persistence._arrays import npy_header
 
 
 def round_trip(thing, folder):
@@ -110,3 +113,50 @@ def sign(members):
     manifest = json.loads(members.pop("manifest.json"))
     listed = {name: {"size": len(data), "sha256": hashlib.sha256(data).hexdigest()} for name, data in members.items()}
     members["manifest.json"] = json.dumps({**manifest, "members": listed}).encode()
+
+
+def forge_arrays(path, change, target=None):
+    """Give arrays of a file other numbers or shapes and sign it anew: ``change(name, array)`` is an array, or None.
+
+    Names are ways from the root: ".tree_.feature", ".estimators_[0].coef_".
+    """
+    members = members_of(path)
+    document = json.loads(members["model.json"])
+    names, parts = _ways(document), [[] for _ in document["pools"]]
+    pools = [np.load(io.BytesIO(members[f"arrays/{i}.npy"]), allow_pickle=False) for i in range(len(parts))]
+    for position, (kind, content) in enumerate(document["objects"]):
+        if kind in ("array", "scalar"):
+            number, shape, order = content if kind == "array" else (content, [], "C")
+            old, pools[number] = np.split(pools[number], [math.prod(shape)])
+            new = change(names.get(position, ""), old.reshape(shape, order=order)) if kind == "array" else None
+            if new is not None:
+                content[1], old = list(new.shape), new.astype(old.dtype).ravel(order=order)
+            parts[number].append(old)
+    for i, found in enumerate(parts):
+        whole = np.concatenate(found)
+        document["pools"][i][1] = whole.size
+        members[f"arrays/{i}.npy"] = npy_header(whole.dtype, whole.size) + whole.tobytes()
+    members["model.json"] = json.dumps(document).encode()
+    sign(members)
+    write_members(target or path, members)
+    return target or path
+
+
+def _ways(document):
+    """Position of each object to the way that leads to it."""
+    found, pending = {}, [(document["root"], "")]
+    while pending:
+        reference, way = pending.pop(0)
+        if type(reference) is not list or reference[0] in found:
+            continue
+        found[reference[0]] = way
+        kind, content = document["objects"][reference[0]]
+        if kind == "object":
+            pending += [(value, f"{way}.{name}") for name, value in content[1].items()]
+        elif kind == "record":
+            pending += [(value, f"{way}.{name}") for name, value in zip(document["classes"][content[0]][1], content[1])]
+        elif kind in ("list", "tuple", "dict", "objects"):
+            pending += [(value, f"{way}[{i}]") for i, value in enumerate(content[2] if kind == "objects" else content)]
+        elif kind == "sparse":
+            pending += [(value, f"{way}<{i}>") for i, value in enumerate(content[2])]
+    return found

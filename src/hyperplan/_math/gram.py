@@ -172,6 +172,8 @@ def make_symmetric(tile):
 def _check(a, b, out):
     if out.shape != (len(a), len(b)) or out.dtype != a.rows.dtype or out.dtype != b.rows.dtype:
         raise ValueError(f"out is {out.dtype} {out.shape}, the rectangle is {a.rows.dtype} {(len(a), len(b))}")
+    if a.rows.shape[1] != b.rows.shape[1]:
+        raise ValueError(f"rows of {a.rows.shape[1]} and of {b.rows.shape[1]} columns have no kernel value")
     if out.size and out.shape[1] > 1 and out.strides[1] != out.itemsize:
         raise ValueError("the entries of a row of out must lie side by side")
     if a.offset is not b.offset and not np.array_equal(a.offset, b.offset):

@@ -198,6 +198,8 @@ class BaseGradientBoosting(BaseEstimator):
         rows = X[:1] if constant else X
         answers = init.predict_proba(rows) if is_classifier(self) else init.predict(rows)
         raw = loss.raw_of(answers)
+        if raw.shape != (rows.shape[0], n_trees):
+            raise ValueError(f"the first model answers in the shape {raw.shape}, {(rows.shape[0], n_trees)} is needed")
         return np.repeat(raw, X.shape[0], axis=0) if constant else raw
 
     def _stages(self, train, start, described):

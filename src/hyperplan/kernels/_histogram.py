@@ -34,8 +34,10 @@ class AdditiveChiSquared(Kernel):
         Y = self._table(Y)
 
         def write(X, out):
-            sums = np.empty(out.shape)
-            chi_squared_sums(self._table(X), Y, sums)
+            X, sums = self._table(X), np.empty(out.shape)
+            if X.shape[1] != Y.shape[1] or out.shape != (len(X), len(Y)):
+                raise ValueError(f"values {out.shape} are not those of tables of the shapes {X.shape} and {Y.shape}")
+            chi_squared_sums(X, Y, sums)
             out[...] = self._finish(sums)
 
         return write

@@ -259,8 +259,13 @@ class MixedNB(NaiveBayesMixin, BaseEstimator):
         where = first_unseen(X, rows, columns) if self.handle_unknown == "error" else ""
         if where:
             raise ValueError(f"{where}, which training did not see; set handle_unknown='ignore' or 'smooth'.")
-        beyond = [len(known) for known in columns.categories] if self.handle_unknown == "smooth" else MISSING
+        beyond = self._beyond() if self.handle_unknown == "smooth" else MISSING
         return rows._replace(codes=np.where(rows.codes == UNSEEN, beyond, rows.codes))
+
+    def _beyond(self):
+        """Codes of unseen categories by column: the place after the known ones, if the fit made one."""
+        tables = zip(self.categories_, self.category_log_prob_)
+        return [len(known) if table.shape[1] > len(known) else MISSING for known, table in tables]
 
     def _allowed_values(self):
         return "allow-nan"

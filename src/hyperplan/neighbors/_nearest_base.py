@@ -190,6 +190,8 @@ class NeighborsBase(MultiOutputMixin, BaseEstimator):
         if X is None:
             return self._fit_X
         if self.metric == "precomputed":
+            if self._index.metric != "precomputed":
+                raise ValueError("metric='precomputed' cannot search in a tree that was grown over rows.")
             distances = check_distances(X)
             if distances.shape[1] != self.n_samples_fit_:
                 raise ValueError(

@@ -151,6 +151,13 @@ def nearest(index: Index, Q, n_neighbors, n_jobs=None):
 
     Q is a table like that of the index; for "precomputed" its distances from the rows of the index.
     """
+    distances, rows = _nearest(index, Q, n_neighbors, n_jobs)
+    if rows.size and rows.max() >= index.X.shape[0]:  # what lists hold before a row is found
+        raise ValueError("Some distances are not numbers: fewer neighbours can be found than asked for.")
+    return distances, rows
+
+
+def _nearest(index, Q, n_neighbors, n_jobs):
     if index.metric == "haversine" and index.tree is not None:
         return _nearest_on_sphere(index, Q, n_neighbors, n_jobs)
     if index.tree is not None:

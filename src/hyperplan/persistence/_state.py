@@ -38,6 +38,8 @@ def _forest_written(forest, state):
     if "_walk" in state:
         del state["_walk"]
         state["_trees"] = list(forest._nodes())
+    if "_members" in state:
+        state["_members"] = None  # what quantiles are computed from is computed when they are asked for
     return state
 
 
@@ -47,6 +49,8 @@ def _forest_computed(forest):
     if "_trees" in vars(forest):
         forest._walk = joined(forest._trees)
         del forest._trees
+    if "_members" in vars(forest):
+        forest._members = None
 
 
 def _boosting_written(boosting, state):

@@ -203,6 +203,10 @@ class PolynomialFeatures(ReferencePolynomialFeatures):
         bias = bool(self.include_bias)
         segments, n_full = degree_segments(self.n_features_in_, high, interaction_only=self.interaction_only, bias=bias)
         whole = n_full == self.n_output_features_
+        if not 0 < self.n_output_features_ <= n_full:
+            raise ValueError(
+                f"degree={self.degree!r} is not that of the fit, which made {self.n_output_features_} columns"
+            )
         if is_rows:
             X = X if X.has_sorted_indices else X.sorted_indices()  # both expansions count on it
             if not (whole and 1 <= high <= SPARSE_DEGREE and n_full < 2**31):
