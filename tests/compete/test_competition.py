@@ -177,6 +177,39 @@ def test_verify_refuses_other_data_and_what_is_no_receipt(result, files, capsys,
     assert "it has no trial of Oracle" in capsys.readouterr().err
 
 
+BROKEN = {  # what somebody may do to a receipt
+    "a setting nobody knows": lambda receipt: receipt["settings"].update(colour="red"),
+    "a setting out of range": lambda receipt: receipt["settings"].update(folds=1),
+    "no choice": lambda receipt: receipt.pop("chosen"),
+    "a table that is a number": lambda receipt: receipt.update(table=3),
+    "trials that are words": lambda receipt: receipt.update(trials=["all"]),
+    "a trial without a split": lambda receipt: receipt["trials"][0].pop("split"),
+    "a split that is not there": lambda receipt: receipt["trials"][0].update(split=99),
+    "another seed": lambda receipt: receipt["settings"].update(seed=5),
+    "no table": lambda receipt: receipt.update(table=None),
+}
+
+
+@pytest.mark.parametrize("change", BROKEN)
+def test_verify_says_what_is_wrong_with_a_receipt(result, files, capsys, tmp_path, change):
+    receipt = json.loads((files / "out" / "receipt.json").read_text())
+    BROKEN[change](receipt)
+    (tmp_path / "receipt.json").write_text(json.dumps(receipt))
+    for language in LANGUAGES:
+        assert main(["verify", str(tmp_path), "--lang", language]) == 2
+        said = capsys.readouterr().err
+        assert said.startswith("hyperplan: ") and said.count("\n") == 1 and "Traceback" not in said
+
+
+def test_a_trial_without_a_defined_score_can_be_verified(result, files, tmp_path, capsys):
+    receipt = json.loads((files / "out" / "receipt.json").read_text())
+    for trial in receipt["trials"]:
+        trial["score"] = None
+    (tmp_path / "receipt.json").write_text(json.dumps(receipt))
+    assert main(["verify", str(tmp_path), "--split", "0"]) == 0
+    assert capsys.readouterr().out.startswith("identical")
+
+
 def test_the_written_settings_ask_the_same_question_again(result, files):
     settings = read_settings(files / "out" / "settings.toml")
     assert settings.target == "kind" and settings.time == 60 and settings.columns["colour"] == "category"

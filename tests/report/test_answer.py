@@ -65,6 +65,20 @@ def test_a_budget_too_short_for_any_model_is_said_with_what_to_ask_for(build):
     assert "why the others failed" in answer_sentences(document)[0]
 
 
+def test_a_baseline_that_is_chosen_is_held_against_the_best_of_the_others(build):
+    document = build("nothing_beats_baseline")
+    for row in document["leaderboard"]:
+        row["is_chosen"] = row["is_baseline"]
+    baseline = next(row for row in document["leaderboard"] if row["is_baseline"])
+    document["chosen"] |= {"name": baseline["name"], "label": baseline["label"]}
+    document["chosen"]["score"] |= {"value": baseline["score"]}
+    best = next(row for row in document["leaderboard"] if not row["is_baseline"])
+    quality = answer_sentences(document)[0]
+    assert f"{baseline['label']} has ROC AUC {baseline['score']:.3f}" in quality
+    assert f"the best of the others, {best['label']}, {best['score']:.3f};" in quality
+    assert "le meilleur des autres, «" in answer_sentences(document, "fr")[0].replace("pour le", "le")
+
+
 def test_a_clear_winner_has_no_ties(build):
     document = build("binary")
     for row in document["leaderboard"]:

@@ -76,12 +76,19 @@ def _compete(console, settings, began: float) -> int:
     with Progress(console, settings, began) as progress:
         spent = time.monotonic() - began
         result = compete(frame, test=test, settings=settings, report=progress, title=title, spent=spent)
+        folder, failure = None, None
         with CtrlC():  # nobody wants half of what is there already
             progress(phase="writing")
-            folder = result.save(settings.out, whole_path(settings.table))
+            try:
+                folder = result.save(settings.out, whole_path(settings.table))
+            except CompetitionError as error:  # a full disk does not take the answer away
+                failure = error
     if result.contest.was_interrupted:
         console.print(text("compete.progress.interrupted", language), style="yellow")
-    _show(console, result, language, folder, time.monotonic() - began)
+    _show(console, result, language)
+    if failure is not None:
+        raise failure
+    _show_files(console, result, language, folder, time.monotonic() - began)
     return 0
 
 
@@ -92,7 +99,8 @@ def whole_path(table: str) -> str:
     return table if is_query(table) else str(Path(table).resolve())
 
 
-def _show(console, result, language, folder, seconds) -> None:
+def _show(console, result, language) -> None:
+    """The leaderboard and the answer."""
     from hyperplan._texts import text
     from hyperplan.report._names import readable
     from hyperplan.report._wording import Wording
@@ -107,6 +115,12 @@ def _show(console, result, language, folder, seconds) -> None:
     for sentence in result.answer(language):
         console.print(f"• {sentence}", highlight=False, markup=False)
     console.print()
+
+
+def _show_files(console, result, language, folder, seconds) -> None:
+    """Where what is, and how long it took."""
+    from hyperplan._texts import text
+
     for name, frame in result.predictions.items():
         first = "test" if "test" in result.predictions else "unlabelled"
         path = folder / ("predictions.csv" if name == first else f"predictions_{name}.csv")
@@ -238,7 +252,8 @@ def guesses(question, language) -> list[str]:
     counts = {"labelled": problem.n_rows, "unlabelled": len(question.frame) - problem.n_rows}
     lines.append("  " + text("compete.guesses.rows", language, **counts, columns=len(problem.columns)))
     repeats = max(1, len(problem.splits) // problem.n_folds)
-    kind = words["split_kinds"][question.kind]
+    divides = question.settings.time_column or question.settings.group
+    kind = words["split_kinds"][question.kind] + (f" ({divides})" if divides else "")
     lines.append("  " + text("compete.guesses.folds", language, folds=problem.n_folds, repeats=repeats, kind=kind))
     return lines + kinds_of_columns(question.columns, question.settings.drop, language)
 

@@ -23,6 +23,9 @@ def run(model, table, out, lang) -> int:
     except SpokenError as error:
         print(f"hyperplan: {error.message(lang)}", file=sys.stderr)
         return 2
+    except MemoryError:
+        print(f"hyperplan: {text('compete.errors.memory', lang)}", file=sys.stderr)
+        return 2
     if unused:
         print(text("compete.predict.extra", lang, columns=", ".join(unused)))
     print(text("compete.predict.done", lang, count=len(predictions), path=out))
@@ -32,10 +35,15 @@ def run(model, table, out, lang) -> int:
 def _write(predictions, path: Path) -> None:
     from hyperplan.compete import CompetitionError
 
+    beside = None
     try:
         with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".csv", delete=False, encoding="utf-8") as file:
+            beside = Path(file.name)
             predictions.to_csv(file, index=False)
-        Path(file.name).chmod(0o644)
-        Path(file.name).replace(path)
+        beside.chmod(0o644)
+        beside.replace(path)
     except OSError as error:
         raise CompetitionError("out_unwritable", folder=path, reason=error.strerror or str(error)) from None
+    finally:
+        if beside is not None:
+            beside.unlink(missing_ok=True)  # where it is still there, it is half a file

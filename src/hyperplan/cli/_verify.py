@@ -25,4 +25,7 @@ def run(receipt, table, model, split, lang) -> int:
     except SpokenError as error:
         print(f"hyperplan: {error.message(lang)}", file=sys.stderr)
         return 2
+    except MemoryError:
+        print(f"hyperplan: {text('compete.errors.memory', lang)}", file=sys.stderr)
+        return 2
     return worst

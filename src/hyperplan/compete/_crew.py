@@ -65,14 +65,21 @@ class Crew:
         self._file: Path | None = None
 
     def __enter__(self):
-        self._folder = tempfile.TemporaryDirectory(prefix="hyperplan-")  # only this user may look inside
-        self._workers = [_Worker(self._answers) for _ in range(self.n_workers)]
+        self._folder = None
+        try:
+            self._folder = tempfile.TemporaryDirectory(prefix="hyperplan-")  # only this user may look inside
+            for _ in range(self.n_workers):
+                self._workers.append(_Worker(self._answers))
+        except OSError as error:
+            self.__exit__()
+            raise CompetitionError("no_scratch", reason=error.strerror or str(error)) from None
         return self
 
     def __exit__(self, *_):
         for worker in (*self._workers, *([self._spare] if self._spare else ())):
             worker.stop()
-        self._folder.cleanup()
+        if self._folder is not None:
+            self._folder.cleanup()
 
     def load(self, problem, first: list) -> float:
         """Give the problem to every worker and let it prepare; returns the seconds that were spent on compiling.
@@ -86,8 +93,11 @@ class Crew:
             it spent on compiling.  A worker that dies or hangs at it is replaced by one that skips it.
         """
         self._file = Path(self._folder.name) / "problem.pickle"
-        with self._file.open("wb") as file:
-            pickle.dump(problem, file, protocol=pickle.HIGHEST_PROTOCOL)
+        try:
+            with self._file.open("wb") as file:
+                pickle.dump(problem, file, protocol=pickle.HIGHEST_PROTOCOL)
+        except OSError as error:
+            raise CompetitionError("no_scratch", reason=error.strerror or str(error)) from None
         for worker in self._workers:
             worker.load(self._file, first)
         deaths = 0

@@ -132,11 +132,14 @@ def _protocol(question, standings, used) -> dict:
 
 
 def _within_reach(part: dict, measure) -> dict:
-    """A score whose interval ends at the perfect value: beyond it there is nothing to cover."""
-    end, nearer = ("high", min) if measure.greater_is_better else ("low", max)
-    if measure.best is None or part.get(end) is None:
-        return part
-    return part | {end: nearer(part[end], measure.best)}
+    """A score whose interval ends at the best and at the worst possible value: beyond there is nothing to cover."""
+    top, bottom = (measure.best, measure.worst) if measure.greater_is_better else (measure.worst, measure.best)
+    cut = {}
+    if top is not None and part.get("high") is not None:
+        cut["high"] = min(part["high"], top)
+    if bottom is not None and part.get("low") is not None:
+        cut["low"] = max(part["low"], bottom)
+    return part | cut
 
 
 def _chosen(problem, standings, extras) -> dict:

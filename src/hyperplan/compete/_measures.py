@@ -4,6 +4,7 @@ Classes are the codes 0, 1, ... and predictions of classes are probabilities, on
 of two is code 1.  Values are in the metric's own units (an RMSE is an RMSE, not its negative).
 """
 
+import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -34,8 +35,8 @@ class Measure(NamedTuple):
     quick : tuple of two callables or None
         A function of `hyperplan.metrics` and ``view(y, prediction)``, the arrays to call it with: the same value, in
         the form that resampling can compute many times at once.
-    best : float or None
-        The best possible value.
+    best, worst : float or None
+        The best and the worst possible value, where there is one.
     rope : float
         Differences that nobody minds, in the metric's units; for regression in standard deviations of the target.
     """
@@ -48,12 +49,15 @@ class Measure(NamedTuple):
     quick: tuple[Callable, Callable] | None = None
     best: float | None = None
     rope: float = 0.005
+    worst: float | None = None
 
     def score(self, y, prediction) -> float:
         """The value for these rows; nan where it is undefined (one class only, no variance)."""
         if self.task != "regression" and prediction.shape[1] == 2 and np.ptp(y) == 0 and self.name in NEEDS_BOTH:
             return np.nan
-        return float(self.compute(y, prediction))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a class that is not among these rows is no news: see A09 of the audit
+            return float(self.compute(y, prediction))
 
     def resampled(self, y, predictions: list):
         """``(metric, truth, predictions)`` for bootstrap functions."""
@@ -133,23 +137,27 @@ def _regression(name, label, greater, best):
 MEASURES = {
     measure.name: measure
     for measure in (
-        Measure("roc_auc", "ROC AUC", "classification", True, _roc_auc, (metrics.roc_auc_score, _positive_view), 1.0),
+        Measure("roc_auc", "ROC AUC", "classification", True, _roc_auc, (metrics.roc_auc_score, _positive_view), 1.0,
+                worst=0.0),
         Measure("average_precision", "average precision", "binary", True,
-                _of_positive(metrics.average_precision_score), (metrics.average_precision_score, _positive_view), 1.0),
+                _of_positive(metrics.average_precision_score), (metrics.average_precision_score, _positive_view), 1.0,
+                worst=0.0),
         Measure("neg_log_loss", "log loss", "classification", False, _log_loss, (metrics.log_loss, _sure_view), 0.0),
         Measure("neg_brier_score", "Brier score", "classification", False, _brier,
                 (metrics.brier_score_loss, _positive_view), 0.0, 0.002),
         Measure("accuracy", "accuracy", "classification", True, _of_labels(metrics.accuracy_score),
-                (metrics.accuracy_score, _labels_view), 1.0),
+                (metrics.accuracy_score, _labels_view), 1.0, worst=0.0),
         Measure("balanced_accuracy", "balanced accuracy", "classification", True,
-                _of_labels(metrics.balanced_accuracy_score), (metrics.balanced_accuracy_score, _labels_view), 1.0),
-        Measure("f1", "F1", "classification", True, _macro(metrics.f1_score), (metrics.f1_score, _labels_view), 1.0),
+                _of_labels(metrics.balanced_accuracy_score), (metrics.balanced_accuracy_score, _labels_view), 1.0,
+                worst=0.0),
+        Measure("f1", "F1", "classification", True, _macro(metrics.f1_score), (metrics.f1_score, _labels_view), 1.0,
+                worst=0.0),
         Measure("precision", "precision", "classification", True, _macro(metrics.precision_score),
-                (metrics.precision_score, _labels_view), 1.0),
+                (metrics.precision_score, _labels_view), 1.0, worst=0.0),
         Measure("recall", "recall", "classification", True, _macro(metrics.recall_score),
-                (metrics.recall_score, _labels_view), 1.0),
+                (metrics.recall_score, _labels_view), 1.0, worst=0.0),
         Measure("matthews_corrcoef", "Matthews correlation", "classification", True,
-                _of_labels(metrics.matthews_corrcoef), (metrics.matthews_corrcoef, _labels_view), 1.0),
+                _of_labels(metrics.matthews_corrcoef), (metrics.matthews_corrcoef, _labels_view), 1.0, worst=-1.0),
         _regression("r2", "R²", True, 1.0),
         _regression("neg_root_mean_squared_error", "RMSE", False, 0.0),
         _regression("neg_mean_squared_error", "MSE", False, 0.0),

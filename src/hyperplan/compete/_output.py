@@ -1,6 +1,7 @@
 """The folder of results, written beside and renamed: there is the old one, or the new one, never half."""
 
 import contextlib
+import errno
 import json
 import os
 import shutil
@@ -12,16 +13,42 @@ from hyperplan.compete._receipt import make_receipt
 from hyperplan.compete._settings import write_settings
 
 MARK = "receipt.json"  # a folder that has it was written by a competition and may be replaced
+OURS = {MARK, "report.html", "report.json", "settings.toml", "model", "predictions.csv", "predictions_unlabelled.csv",
+        "clusters.csv", "coordinates.csv"}  # fmt: skip
+NOBODYS = {".DS_Store", "Thumbs.db", "desktop.ini"}  # what file browsers leave behind
 
 
 def check_folder(folder) -> Path:
-    """The folder, if results may be written there: it does not exist, is empty, or holds earlier results."""
+    """The folder, if results may be written there: it does not exist, is empty, or holds earlier results only.
+
+    What can be known before the work is known before it: a folder that cannot be made or replaced, or that holds what
+    somebody else put there.
+    """
     folder = Path(folder)
+    try:
+        _check_place(folder)
+        inside = {path.name for path in folder.iterdir()} - NOBODYS if folder.exists() else set()
+    except OSError as error:
+        raise CompetitionError("out_unwritable", folder=folder, reason=error.strerror or str(error)) from None
+    if inside and MARK not in inside:
+        raise CompetitionError("out_exists", folder=folder)
+    if others := sorted(inside - OURS):
+        raise CompetitionError("out_mixed", folder=folder, names=", ".join(others[:5]))
+    return folder
+
+
+def _check_place(folder: Path) -> None:
+    """Raise if a new folder cannot be put there."""
     if folder.exists() and not folder.is_dir():
         raise CompetitionError("out_exists", folder=folder)
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
-        raise CompetitionError("out_exists", folder=folder)
-    return folder
+    whole, here = folder.resolve(), Path.cwd()
+    if whole == here or whole in here.parents or (whole.exists() and whole.is_mount()):
+        raise CompetitionError("out_fixed", folder=folder)
+    above = next(parent for parent in whole.parents if parent.exists())
+    if not above.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    if not os.access(above, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def write_results(competition, folder, table: str | None = None) -> Path:
@@ -32,15 +59,16 @@ def write_results(competition, folder, table: str | None = None) -> Path:
 def write_folder(folder, fill) -> Path:
     """Have a new folder filled beside its place and put there; `fill` gets its path and writes a file `MARK`, too."""
     folder = check_folder(folder)
+    whole = folder.resolve()  # the place of a link is where it leads
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+        whole.parent.mkdir(parents=True, exist_ok=True)
+        beside = Path(tempfile.mkdtemp(prefix=f".{whole.name}-", dir=whole.parent))
     except OSError as error:
         raise CompetitionError("out_unwritable", folder=folder, reason=error.strerror or str(error)) from None
     try:
         fill(beside)
         os.chmod(beside, 0o755)  # temporary folders are for their owner only
-        _swap(beside, folder)
+        _swap(beside, whole)
     except OSError as error:
         raise CompetitionError("out_unwritable", folder=folder, reason=error.strerror or str(error)) from None
     finally:

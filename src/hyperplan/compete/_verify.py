@@ -15,6 +15,8 @@ from hyperplan.compete._settings import Settings
 from hyperplan.compete._tables import is_query, read_table, table_hash
 from hyperplan.compete._trial import Trial, run_trial
 
+NEEDED = {"settings": dict, "trials": list, "data_sha256": str, "splits_sha256": str, "table": str | None,
+          "versions": dict, "chosen": str}  # fmt: skip
 TOLERANCE = 1e-6  # relative difference of scores on other versions or machines
 
 
@@ -38,11 +40,25 @@ def read_receipt(path) -> dict:
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise CompetitionError("no_receipt", path=path, reason=error) from None
     if not isinstance(receipt, dict) or receipt.get("schema") != SCHEMA:
-        raise CompetitionError("no_receipt", path=path, reason=f"its schema is not {SCHEMA}")
-    missing = {"settings", "trials", "data_sha256", "splits_sha256", "table", "versions"} - receipt.keys()
-    if missing:
-        raise CompetitionError("no_receipt", path=path, reason=f"it lacks {', '.join(sorted(missing))}")
+        raise CompetitionError("receipt_schema", path=path, schema=SCHEMA)
+    if missing := NEEDED.keys() - receipt.keys():
+        raise CompetitionError("receipt_lacks", path=path, names=", ".join(sorted(missing)))
+    broken = [name for name, kind in NEEDED.items() if not isinstance(receipt[name], kind)]
+    if not all(_is_trial(row) for row in receipt["trials"]):
+        broken.append("trials")
+    if broken:
+        raise CompetitionError("receipt_broken", path=path, names=", ".join(broken))
     return receipt
+
+
+def _is_trial(row) -> bool:
+    """Whether a row of a receipt has what is needed to make it again."""
+    if not isinstance(row, dict) or not isinstance(row.get("members", []), list):
+        return False
+    numbers = all(isinstance(row.get(name), int) and row[name] >= 0 for name in ("split", "n_tries"))
+    texts = all(isinstance(row.get(name), str) for name in ("name", "predictions_sha256"))
+    members = all(isinstance(member, list) and len(member) == 2 for member in row.get("members", []))
+    return numbers and texts and members and isinstance(row.get("score"), float | int | None)
 
 
 def verify(path, table=None, name: str | None = None, split: int | None = None):
@@ -61,34 +77,45 @@ def verify(path, table=None, name: str | None = None, split: int | None = None):
     """
     receipt = read_receipt(path)
     source = table or receipt["table"]
-    if source is None or not (is_query(source) or Path(str(source).partition("::")[0]).exists()):
+    if source is None:
+        raise CompetitionError("table_unnamed")
+    if not (is_query(source) or Path(str(source).partition("::")[0]).exists()):
         raise CompetitionError("table_not_found", table=source)
     frame = read_table(source)
     if table_hash(frame) != receipt["data_sha256"]:
         raise CompetitionError("other_data", table=source)
-    asked = receipt["settings"]
-    problem = make_question(
-        frame, Settings(**{key: value for key, value in asked.items() if value is not None})
-    ).problem
-    if splits_digest(problem) != receipt["splits_sha256"]:
-        raise CompetitionError("no_receipt", path=path, reason="the splits of its settings are others")
+    problem = _problem(frame, receipt, path)
     wanted = name or receipt["chosen"]
     by_name = {candidate.name: candidate for candidate in candidates(problem.task)}
     rows = [row for row in receipt["trials"] if row["name"] == wanted and split in (None, row["split"])]
     needed = {wanted} if not any(row.get("members") for row in rows) else {m for row in rows for m, _ in row["members"]}
     if not rows or not needed <= by_name.keys():
         known = ", ".join(sorted({row["name"] for row in receipt["trials"]}))
-        raise CompetitionError("no_receipt", path=path, reason=f"it has no trial of {wanted}; there are {known}")
+        raise CompetitionError("receipt_trial", path=path, name=wanted, known=known)
     for row in rows:
         members = [(by_name[member], n_tries) for member, n_tries in row.get("members", ())]
         candidate = blend_candidate(problem.task, members) if members else by_name[wanted]
         yield _repeated(problem, candidate, row)
 
 
+def _problem(frame, receipt: dict, path):
+    """The question of a receipt, asked of the table again."""
+    asked = {key: value for key, value in receipt["settings"].items() if value is not None}
+    try:
+        settings = Settings(**asked)
+    except TypeError:  # a setting that nobody knows
+        raise CompetitionError("receipt_broken", path=path, names="settings") from None
+    problem = make_question(frame, settings).problem
+    is_known = all(row["split"] < len(problem.splits) for row in receipt["trials"])
+    if splits_digest(problem) != receipt["splits_sha256"] or not is_known:
+        raise CompetitionError("receipt_splits", path=path)
+    return problem
+
+
 def _repeated(problem, candidate, row) -> Verdict:
     with thread_limit(1):
         outcome = run_trial(problem, Trial(candidate, row["split"], row["n_tries"]))
-    new, old = outcome.score, row["score"]
+    new, old = outcome.score, float("nan") if row["score"] is None else row["score"]
     if digest(outcome.prediction) == row["predictions_sha256"]:
         verdict = "identical"
     else:

@@ -58,6 +58,12 @@ def best_baseline(document: dict) -> dict | None:
     return max(rows, key=lambda row: sign * row["score"], default=None)
 
 
+def best_model(document: dict) -> dict:
+    """The candidate with the best score that is no baseline."""
+    sign = 1 if document["metric"]["greater_is_better"] else -1
+    return max((row for row in finished(document) if not row["is_baseline"]), key=lambda row: sign * row["score"])
+
+
 def tied_rows(document: dict) -> list[dict]:
     """The candidates in the best one's group, the best one among them."""
     best = best_row(document)
@@ -100,6 +106,10 @@ def quality_sentence(document: dict, wording: Wording) -> str:
     if all(row["is_baseline"] for row in finished(document)):
         return _only_baselines(document, wording, values)
     values["baseline"] = with_unit(wording.number(baseline["score"], decimals), metric)
+    if chosen_row(document)["is_baseline"]:
+        rival = best_model(document)
+        shown = with_unit(wording.number(rival["score"], decimals), metric)
+        return wording.say("answer.baseline_chosen", **values, rival=brief(rival["label"]), rival_score=shown)
     if not beats_baseline(document):
         return wording.say("answer.nothing_beats_baseline", **values)
     share = gap_closed(document)
