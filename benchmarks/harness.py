@@ -6,6 +6,7 @@ Started by `run.py` as ``python harness.py JOB`` where JOB is JSON; the last lin
 import contextlib
 import hashlib
 import importlib
+import inspect
 import json
 import os
 import pathlib
@@ -35,8 +36,9 @@ def load_case(family, name):
 
 def data_folder(case, size):
     """Named after what determines the data: generator, arguments, seed, and the generators' text."""
-    text = (HERE / "cases" / "_data.py").read_text()
-    key = json.dumps([case.generate.__name__, case.sizes[size], SEED, text], sort_keys=True)
+    generator = inspect.unwrap(case.generate)
+    text = [(HERE / "cases" / "_data.py").read_text(), inspect.getsource(generator)]
+    key = json.dumps([generator.__module__, generator.__qualname__, case.sizes[size], SEED, text], sort_keys=True)
     return DATA / hashlib.sha256(key.encode()).hexdigest()[:16]
 
 

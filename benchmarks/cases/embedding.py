@@ -1,5 +1,7 @@
 """Workloads of maps: locally linear embedding, scaling of distances, spectral embedding, measures of maps."""
 
+import functools
+
 import numpy as np
 from scipy.spatial.distance import cdist, pdist
 
@@ -84,8 +86,12 @@ def sizes(small, medium, large):
 
 
 def roll(contenders, quality, *counts, generate=swiss_roll, lower=False, slack=1e-3):
+    @functools.wraps(generate)
+    def without_target(rng, n):
+        return {"y": np.zeros(n), **generate(rng, n)}
+
     return Case(
-        generate=lambda rng, n: {"y": np.zeros(n), **generate(rng, n)},  # nobody needs a target
+        generate=without_target,
         sizes=sizes(*counts),
         contenders=contenders,
         quality=quality,
