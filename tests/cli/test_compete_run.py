@@ -145,7 +145,8 @@ def test_what_was_guessed_is_said(run, tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     said = run(tmp_path / "t.csv", "--target", "price", "--time", NO_TIME, "--drop", "town").out
     for words in ("predict 'price': regression", "compare by R²", "110 rows to learn from, 10 without a value",
-                  "numbers: surface", "identifiers (not used): house", "constant (not used): land", "left out: town"):  # fmt: skip
+                  "numbers: surface", "identifiers (not used): house", "constant (not used): land",
+                  "left out: town"):  # fmt: skip
         assert words in said, said
 
 
