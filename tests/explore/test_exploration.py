@@ -115,9 +115,13 @@ def test_the_folder_is_whole(result, folder):
 
 
 def test_an_older_folder_is_replaced_and_a_folder_of_somebody_else_is_not(result, folder, tmp_path):
-    (folder / "old").write_text("x")
+    (folder / "predictions.csv").write_text("of an earlier competition")
     result.save(folder)
     assert {path.name for path in folder.iterdir()} == PARTS
+    (folder / "notes.txt").write_text("mine")
+    with pytest.raises(ValueError, match="holds notes"):
+        result.save(folder)
+    (folder / "notes.txt").unlink()
     (tmp_path / "precious.txt").write_text("mine")
     with pytest.raises(ValueError, match="choose another folder"):
         result.save(tmp_path)

@@ -108,7 +108,7 @@ def clusterings(document, language):
     words, wording = area_texts("explore", language)["table"], Wording(language, "explore")
     looks = {"title_justify": "left", "title_style": "bold", "box": SIMPLE_HEAD, "collapse_padding": True}
     table = Table(title=words["title"], **looks)
-    table.add_column(words["method"], min_width=15)  # of the longest single word
+    table.add_column(words["method"], width=16)  # of the longest single word, and its edge
     for name in ("groups", "stability", "separation", "silhouette"):
         table.add_column(words[name], justify="right", no_wrap=True)
     table.add_column(words["verdict"], min_width=10)

@@ -62,7 +62,7 @@ def dimension_chart(wording: Wording, curves: list[dict], estimate) -> str:
     most = max(len(curve["values"]) for curve in curves)
     top = max(max(curve["values"]) for curve in curves)
     titles = wording.say("dimension.axis"), wording.say("dimension.residual")
-    frame = draw_frame(canvas, wording, (0.8, most + 0.2), (0.0, max(top, 0.05) * 1.05), *titles)
+    frame = draw_frame(canvas, wording, (0.8, most + 0.2), (0.0, max(top, 0.05) * 1.05), *titles, whole=True)
     if estimate:
         canvas.line("reference", frame.x(estimate), frame.y.start, frame.x(estimate), frame.y.end)
     for colour, curve in enumerate(curves):
@@ -80,7 +80,8 @@ def choice_chart(wording: Wording, lines: list[dict]) -> str:
     every = [value for line in lines for value in (*line["y"], *(end for span in line["null"] if span for end in span))]
     spans = [k for line in lines for k in line["x"]]
     titles = wording.say("choice.axis"), wording.say("choice.silhouette")
-    frame = draw_frame(canvas, wording, (min(spans) - 0.3, max(spans) + 0.3), extent(every, [0.0]), *titles)
+    reach = min(spans) - 0.3, max(spans) + 0.3
+    frame = draw_frame(canvas, wording, reach, extent(every, [0.0]), *titles, whole=True)
     for colour, line in enumerate(lines):
         shift = 3.0 * (colour - (len(lines) - 1) / 2)
         for k, span in zip(line["x"], line["null"]):

@@ -55,7 +55,10 @@ def describe(frame, columns, labels, seed: int) -> tuple[list[dict], list[dict]]
 
 
 def _look_at_numbers(column, values, groups, codes):
-    """Share of the variance between groups; for each group its median and that of the other rows."""
+    """Share of the variance between groups; for each group its median and that of the other rows.
+
+    Where medians do not show the difference, as in a column of zeros and ones, means are given.
+    """
     numbers = as_floats(values)
     known = np.isfinite(numbers) & (groups > 0)
     plain, g = numbers[known], groups[known]
@@ -74,37 +77,46 @@ def _look_at_numbers(column, values, groups, codes):
         effect = float((inside.mean() - outside.mean()) / spread)
         if abs(effect) >= NOTICEABLE:
             inner, outer = (float(np.median(part)) for part in (plain[g == code], plain[g != code]))
+            by = "median" if (inner > outer if effect > 0 else inner < outer) else "mean"
+            if by == "mean":
+                largest = float(np.abs(plain).max())
+                inner, outer = float(inside.mean()) * largest, float(outside.mean()) * largest
             found.append((code, {"column": column.name, "kind": column.kind, "effect": effect, "value": inner,
-                                 "others": outer, "level": None}))  # fmt: skip
+                                 "others": outer, "level": None, "by": by}))  # fmt: skip
     return min(share, 1.0), found
 
 
 def _look_at_levels(column, values, groups, codes):
-    """Squared association (Cramér's V); for each group the level that is most over-represented."""
+    """Squared association (Cramér's V); for each group the level that is most over-represented.
+
+    Shares are of all rows: to be missing is a level too, without a name.
+    """
     import pandas
 
-    known = np.array([value is not None for value in values], dtype=bool) & (groups > 0)
-    level, names = pandas.factorize(values[known])
+    grouped = groups > 0
+    level, names = pandas.factorize(values[grouped])  # -1 where there is no value
     if len(names) < 2:
         return 0.0, []
-    order = np.argsort(-np.bincount(level), kind="stable")[:MOST_LEVELS]
-    table = np.zeros((len(names), int(groups.max()) + 1))
-    np.add.at(table, (level, groups[known]), 1.0)
-    table = np.vstack([table[order], np.delete(table, order, axis=0).sum(axis=0, keepdims=True)])
+    table = np.zeros((len(names) + 1, int(groups.max()) + 1))
+    np.add.at(table, (level, groups[grouped]), 1.0)  # what is missing is counted last
+    order = np.argsort(-table[:-1].sum(axis=1), kind="stable")[:MOST_LEVELS]
+    missing, rare = table[-1:], np.delete(table[:-1], order, axis=0).sum(axis=0, keepdims=True)
+    shown = [*(str(names[place])[:60] for place in order), None]
+    listed, sizes = np.vstack([table[order], missing]), table.sum(axis=0)
     found = []
     for code in codes:
-        inside, outside = table[:-1, code], table[:-1].sum(axis=1) - table[:-1, code]
-        if not inside.sum() or not outside.sum():
+        others = sizes.sum() - sizes[code]
+        if not sizes[code] or not others:
             continue
-        p, q = inside / table[:, code].sum(), outside / (table.sum() - table[:, code].sum())
-        everywhere = table[:-1].sum(axis=1) / table.sum()
+        p, q = listed[:, code] / sizes[code], (listed.sum(axis=1) - listed[:, code]) / others
+        everywhere = listed.sum(axis=1) / sizes.sum()
         effects = (p - q) / np.sqrt(np.maximum(everywhere * (1.0 - everywhere), 1e-12))
         best = int(np.argmax(effects))
         if effects[best] >= NOTICEABLE:
             found.append((code, {"column": column.name, "kind": "category", "effect": float(effects[best]),
                                  "value": float(p[best]), "others": float(q[best]),
-                                 "level": str(names[order[best]])[:60]}))  # fmt: skip
-    return _association(table), found
+                                 "level": shown[best], "by": "share"}))  # fmt: skip
+    return _association(np.vstack([table[order], rare])), found
 
 
 def _association(table) -> float:

@@ -34,6 +34,7 @@ FACT = {
     "value": "number",
     "others": "number",
     "level?": "text",
+    "by?": "text",
 }
 DOCUMENT = {
     "schema": "text",

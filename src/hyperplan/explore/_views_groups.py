@@ -1,5 +1,7 @@
 """What the sections about groups show: the clusterings compared, each group with its facts, rows that stand out."""
 
+import re
+
 from hyperplan.explore._answer import chosen_row
 from hyperplan.explore._charts import COLOURS, choice_chart
 from hyperplan.explore._views_maps import number_text
@@ -154,9 +156,11 @@ def fact_text(fact: dict, wording: Wording) -> str:
     name = brief(fact["column"], 50)
     if fact["kind"] == "category":
         shares = (wording.percent(fact[key]) for key in ("value", "others"))
-        return wording.say("groups.category", column=name, level=brief(fact["level"] or "", 40),
+        level = wording.say("maps.missing") if fact["level"] is None else brief(fact["level"], 40)
+        return wording.say("groups.category", column=name, level=level,
                            value=next(shares), others=next(shares))  # fmt: skip
     key = "groups.higher" if fact["effect"] > 0 else "groups.lower"
+    key += "_mean" if fact["by"] == "mean" else ""
     value, others = (number_text(wording, fact["kind"], fact[part]) for part in ("value", "others"))
     return wording.say(key, column=name, value=value, others=others)
 
@@ -164,7 +168,7 @@ def fact_text(fact: dict, wording: Wording) -> str:
 def outliers_view(document: dict, wording: Wording) -> dict:
     """The rows that stand out most."""
     outliers, has_groups = document["outliers"], chosen_row(document) is not None
-    limit = wording.number(outliers["limit"], 1)
+    limit, numbers = wording.number(outliers["limit"], 1), _number_columns(document)
     count = wording.count("outliers.count", int(outliers["count"]), limit=limit)
     expected = ""
     if outliers["expected"] is not None:
@@ -182,10 +186,22 @@ def outliers_view(document: dict, wording: Wording) -> dict:
                 "factor": wording.number(row["factor"], 2),
                 "group": str(int(row["group"])) if row["group"] else UNKNOWN,
                 "columns": [
-                    {"name": brief(item["name"], 40), "value": item["value"] or wording.say("maps.missing")}
+                    {"name": brief(item["name"], 40), "value": _own_value(item, numbers, wording)}
                     for item in row["columns"]
                 ],
             }
             for row in outliers["rows"]
         ],
     }
+
+
+def _number_columns(document: dict) -> set[str]:
+    return {column["name"] for column in document["data"]["columns"] if column["kind"] == "number"}
+
+
+def _own_value(item: dict, numbers: set[str], wording: Wording) -> str:
+    """A value as the table has it; a number in the way of the language."""
+    value = item["value"]
+    if item["name"] in numbers and re.fullmatch(r"-?\d+(\.\d+)?", value):
+        return wording.local(value)
+    return value or wording.say("maps.missing")

@@ -41,10 +41,12 @@ def round_ticks(low: float, high: float, about: int = 5) -> list[float]:
     return list(dict.fromkeys(index * step for index in range(first, last + 1)))
 
 
-def fitting_ticks(wording: Wording, low: float, high: float, room: float, about: int = 6):
-    """``(ticks, labels)`` whose labels leave each other air in ``room`` units."""
+def fitting_ticks(wording: Wording, low: float, high: float, room: float, about: int = 6, whole: bool = False):
+    """``(ticks, labels)`` whose labels leave each other air in ``room`` units; ``whole`` where there are no halves."""
     for count in range(about, 0, -1):
         ticks = round_ticks(low, high, count)
+        if whole and len(ticks) > 1 and ticks[1] - ticks[0] < 1:
+            ticks = [float(tick) for tick in range(math.ceil(low), math.floor(high) + 1)]
         labels = wording.ticks(ticks)
         if len(ticks) < 2 or max(map(text_width, labels)) + 8 <= room * (ticks[1] - ticks[0]) / (high - low):
             break
@@ -59,9 +61,12 @@ class Frame(NamedTuple):
 
 
 def draw_frame(
-    canvas: Canvas, wording: Wording, x_range, y_range, x_title: str, y_title: str, bottom: float = 40.0
+    canvas: Canvas, wording: Wording, x_range, y_range, x_title: str, y_title: str, bottom: float = 40.0, whole=False
 ) -> Frame:
-    """Grid, ticks and titles; the y title stands above its axis, where it can be read without turning the head."""
+    """Grid, ticks and titles; the y title stands above its axis, where it can be read without turning the head.
+
+    ``whole`` says that the x axis counts something.
+    """
     y_ticks = round_ticks(*y_range, 5)
     y_labels = wording.ticks(y_ticks)
     left = max([text_width(label) for label in y_labels], default=20.0) + 10
@@ -70,15 +75,15 @@ def draw_frame(
         canvas.line("grid", left, frame.y(tick), frame.x.end, frame.y(tick))
         if canvas.is_free(text_box(left - 6, frame.y(tick) + SIZE * 0.35, label, "end")):
             canvas.text("tick", left - 6, frame.y(tick) + SIZE * 0.35, label, "end")
-    draw_x_axis(canvas, wording, frame, x_title)
+    draw_x_axis(canvas, wording, frame, x_title, whole)
     canvas.text("axis-title", 2, SIZE, fit_text(y_title, canvas.width - 4))
     return frame
 
 
-def draw_x_axis(canvas: Canvas, wording: Wording, frame: Frame, title: str) -> None:
+def draw_x_axis(canvas: Canvas, wording: Wording, frame: Frame, title: str, whole: bool = False) -> None:
     """Ticks below the chart and the title of the axis below them."""
     floor = frame.y.start
-    ticks, labels = fitting_ticks(wording, frame.x.low, frame.x.high, frame.x.end - frame.x.start)
+    ticks, labels = fitting_ticks(wording, frame.x.low, frame.x.high, frame.x.end - frame.x.start, whole=whole)
     for tick, label in zip(ticks, labels):
         canvas.line("grid", frame.x(tick), frame.y.end, frame.x(tick), floor)
         half = text_width(label) / 2
