@@ -1,10 +1,14 @@
 """Tables that are hardly tables: a sentence or an honest answer, never a stack trace."""
 
+import pickle
+
 import numpy as np
 import pytest
 
 from hyperplan.cli import _warmup, main
-from hyperplan.explore import ExploreError, explore
+from hyperplan.cli._explore import guesses
+from hyperplan.explore import ExploreError, ExploreSettings, explore
+from hyperplan.explore._explore import read_columns
 from hyperplan.explore._maps import intrinsic_dimension, local_dimension
 from hyperplan.explore._page import render_report
 
@@ -37,6 +41,24 @@ def shown(table, **options):
 def test_nothing_to_explore_is_said(table, words):
     with pytest.raises(ExploreError, match=words):
         explore(table, time=600)
+
+
+def test_what_is_said_of_columns_follows_the_language():
+    frame = pandas.DataFrame({"id": [f"u{k}" for k in range(30)], "same": [1.0] * 30})
+    with pytest.raises(ExploreError) as caught:
+        explore(frame, time=600)
+    assert "(id: identifier, same: constant)" in str(caught.value)
+    assert "(id : identifiant, same : constante)" in caught.value.message("fr")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert again.message("fr") == caught.value.message("fr")
+
+
+@pytest.mark.parametrize("language", ["en", "fr"])
+def test_one_column_that_counts_is_one(language):
+    frame = pandas.DataFrame({"a": np.sqrt(np.arange(20.0)), "same": [1.0] * 20})
+    columns, used = read_columns(frame, ExploreSettings(lang=language))
+    line = guesses(columns, used, 20, ExploreSettings(lang=language))[1]
+    assert line.strip() == {"en": "20 rows, 1 column that counts", "fr": "20 lignes, 1 colonne qui compte"}[language]
 
 
 def test_one_column_with_two_humps_has_two_groups_and_one_map(rng):

@@ -170,10 +170,12 @@ def guesses(columns, used, rows: int, settings) -> list[str]:
     """What was guessed, in a few lines."""
     from hyperplan._texts import text
     from hyperplan.cli._compete import kinds_of_columns
+    from hyperplan.report._wording import Wording
 
-    language = settings.lang
+    language, wording = settings.lang, Wording(settings.lang, "explore")
     lines = [text("explore.guesses.title", language, file="settings.toml")]
-    lines.append("  " + text("explore.guesses.rows", language, rows=rows, columns=len(used)))
+    counted, counting = wording.count("rows", rows), wording.count("guesses.columns", len(used))
+    lines.append("  " + text("explore.guesses.rows", language, rows=counted, columns=counting))
     lines += kinds_of_columns(columns, settings.drop, language)
     if settings.colour:
         lines.append("  " + text("explore.guesses.colour", language, name=settings.colour))

@@ -22,7 +22,7 @@ class SpokenError(ValueError):
 
     def message(self, language: str = "en") -> str:
         """The words in a language."""
-        return text(f"{self.area}.errors.{self.key}", language, **self.values)
+        return text(f"{self.area}.errors.{self.key}", language, **_spoken(self.values, language))
 
     def __reduce__(self):
         return _rebuilt, (type(self), self.key, self.values)
@@ -30,6 +30,21 @@ class SpokenError(ValueError):
 
 def _rebuilt(kind, key, values):
     return kind(key, **values)
+
+
+def _spoken(values: dict, language: str) -> dict:
+    return {
+        name: value.said(language) if isinstance(value, KindsOfColumns) else value for name, value in values.items()
+    }
+
+
+class KindsOfColumns(tuple):
+    """Names of columns and their kinds, as a value of an error: the words follow its language."""
+
+    def said(self, language: str) -> str:
+        """``size: constant, name: identifier``"""
+        colon = " : " if language == "fr" else ": "
+        return ", ".join(f"{name}{colon}{text(f'columns.kind.{kind}', language)}" for name, kind in self)
 
 
 class TableError(SpokenError):

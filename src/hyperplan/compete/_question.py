@@ -8,7 +8,7 @@ from hyperplan.compete._columns import Column, guess_columns, with_kinds
 from hyperplan.compete._columns_order import group_codes, time_codes
 from hyperplan.compete._columns_task import Guess, guess_metric, guess_task, typed_target
 from hyperplan.compete._columns_values import typed_values
-from hyperplan.compete._errors import CompetitionError
+from hyperplan.compete._errors import CompetitionError, KindsOfColumns
 from hyperplan.compete._folds import make_splits, split_kind
 from hyperplan.compete._measures import NEEDS_BOTH, find_measure
 from hyperplan.compete._names import nearest_names
@@ -184,7 +184,7 @@ def _used(columns, settings):
     left_out = {*settings.drop, settings.group}
     used = native_order(column for column in columns if column.kind in USED and column.name not in left_out)
     if not used:
-        raise CompetitionError("no_columns", columns=", ".join(f"{c.name}: {c.kind}" for c in columns[:20]))
+        raise CompetitionError("no_columns", columns=KindsOfColumns((c.name, c.kind) for c in columns[:20]))
     return used
 
 

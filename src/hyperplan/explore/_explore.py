@@ -8,6 +8,7 @@ from hyperplan._core.parallel import effective_n_jobs, thread_limit
 from hyperplan.compete._audit_sample import draw_rows
 from hyperplan.compete._columns import Column, guess_columns, with_kinds
 from hyperplan.compete._compete import as_frame
+from hyperplan.compete._errors import KindsOfColumns
 from hyperplan.compete._interrupt import CtrlC
 from hyperplan.compete._preparation import USED
 from hyperplan.compete._settings import check_names
@@ -120,7 +121,7 @@ def read_columns(frame, settings: ExploreSettings) -> tuple[tuple, tuple]:
     columns = tuple(with_kinds(frame, guess_columns(frame), settings.columns))
     used = tuple(column for column in columns if column.kind in USED and column.name not in settings.drop)
     if not used:
-        raise ExploreError("no_columns", columns=", ".join(f"{c.name}: {c.kind}" for c in columns[:20]))
+        raise ExploreError("no_columns", columns=KindsOfColumns((c.name, c.kind) for c in columns[:20]))
     return columns, used
 
 
