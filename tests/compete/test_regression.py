@@ -67,6 +67,23 @@ def test_explanations_put_the_surface_first(result):
     assert curve["sizes"] == sorted(curve["sizes"]) and len(curve["validation"]) == len(curve["sizes"])
 
 
+def test_what_a_text_does_is_not_shown_by_examples():
+    """Each name occurs once: that of one passenger says nothing about the others."""
+    from hyperplan.compete import candidates
+    from hyperplan.compete._explain import explain
+
+    frame = houses(120)
+    words = np.array(["sunny", "quiet", "large", "old", "garden"])
+    rng = np.random.default_rng(0)
+    frame["remark"] = [f"house {k}: {' '.join(words[rng.permutation(5)[:4]])} near number {k}" for k in range(120)]
+    frame["price"] += 400 * frame["remark"].str.contains("garden")
+    problem = make_question(frame, Settings(target="price")).problem
+    assert {column.name: column.kind for column in problem.columns}["remark"] == "text"
+    importances, shown = explain(problem, candidates("regression", ["Ridge"])[1], {}, 0, 60.0)
+    assert next(row["mean"] for row in importances if row["name"] == "remark") > 0
+    assert "remark" not in {row["name"] for row in shown} and "surface" in {row["name"] for row in shown}
+
+
 def test_groups_stay_together_and_are_not_learnt_from():
     problem = make_question(houses(), Settings(target="price", group="street")).problem
     assert "street" not in {column.name for column in problem.columns}

@@ -185,6 +185,29 @@ def test_a_page_is_made_without_numpy_and_scikit_learn(run_python):
     assert run_python(code).stdout.strip() == "[]"
 
 
+def test_options_of_the_command_are_not_broken_at_their_hyphens(build):
+    document = build("binary")
+    document["audit"] = [{"code": "A15", "severity": "warning", "columns": ["a<b --x"], "values": {"likeness": 0.3}}]
+    page = render_report(document)
+    assert '(<span class="option">--time-column</span>)' in page and '(<span class="option">--group</span>)' in page
+    assert 'a&lt;b <span class="option">--x</span>' in page and ".option { white-space: nowrap; }" in page
+
+
+def test_ties_are_counted_among_those_who_have_a_score(build):
+    assert "of 9 with a score" not in Page(render_report(build("failed"))).text()
+    assert "of 7 with a score" in Page(render_report(build("failed"))).text()
+
+
+def test_bias_that_nobody_can_tell_from_noise_is_called_so(build):
+    document = build("regression")
+    document["bias_variance"] |= {"bias": 2e9, "variance": 2.4e8}
+    shown = Page(render_report(document)).text()
+    assert "Bias and noise" in shown and "noise that no model can predict" in shown
+    document["bias_variance"]["noise"] = 1e8
+    shown = Page(render_report(document)).text()
+    assert "Bias and noise" not in shown and "the model misses a pattern" in shown
+
+
 def test_unknown_language_is_refused(build):
     with pytest.raises(ValueError, match="language must be one of en, fr"):
         render_report(build("bare"), "de")

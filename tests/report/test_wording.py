@@ -1,8 +1,10 @@
 """Numbers with the digits their intervals justify, in both languages; unbreakable spaces; plurals."""
 
+import re
+
 import pytest
 
-from hyperplan._texts import area_texts
+from hyperplan._texts import LANGUAGES, area_texts
 from hyperplan.report._findings import finding_texts
 from hyperplan.report._wording import Wording, brief, capital, decimals_for, typeset
 
@@ -115,6 +117,22 @@ def test_models_and_metrics_have_names_of_the_language():
         FRENCH.word("model", "Random forest") == "Forêt aléatoire" and ENGLISH.word("metric", "log loss") == "log loss"
     )
     assert capital("log loss") == "Log loss" and capital("R²") == "R²"
+
+
+FAMILIES = ("linear_model", "tree", "ensemble", "svm", "neighbors", "naive_bayes", "discriminant_analysis", "kernels",
+            "_solvers", "_math", "_base")  # fmt: skip
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_certificate_of_a_candidate_has_words(language, root):
+    """Kinds are English words in the sources; a page in another language must not show them."""
+    kinds = {
+        kind
+        for family in FAMILIES
+        for path in (root / "src" / "hyperplan" / family).glob("*.py")
+        for kind in re.findall(r'Certificate\(\s*(?:kind=)?"([^"]+)"', path.read_text(encoding="utf-8"))
+    }
+    assert len(kinds) > 20 and kinds <= area_texts("report", language)["word"]["certificate"].keys()
 
 
 def test_every_candidate_of_the_library_has_a_french_name():

@@ -170,13 +170,16 @@ def _cells(row, words, wording, decimals, is_wide):
 
 def absent(document, language) -> list[str]:
     """Who is not on the leaderboard, by reason."""
-    from hyperplan._texts import area_texts
+    from hyperplan._texts import area_texts, text
 
     reasons, by_reason = area_texts("compete", language)["reasons"], {}
     for row in document["leaderboard"]:
         if row["status"] != "ok":
             by_reason.setdefault(row["reason"], []).append(row["label"])
-    return [f"{', '.join(names)}: {reasons.get(reason, reason)}" for reason, names in by_reason.items()]
+    return [
+        text("compete.table.absent", language, names=", ".join(names), reason=reasons.get(reason, reason))
+        for reason, names in by_reason.items()
+    ]
 
 
 class Progress:

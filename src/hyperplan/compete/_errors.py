@@ -86,7 +86,7 @@ class AuditError(SpokenError):
     --------
     >>> from hyperplan.compete import AuditError
     >>> print(str(AuditError("A22", columns="age", count=1)).partition(".")[0])
-    1 columns that models learn from are not in the test file: age
+    The test file lacks what models learn from: age (1)
     """
 
     def message(self, language: str = "en") -> str:

@@ -66,7 +66,8 @@ def explain(problem: Problem, candidate, settings: dict, split: int, seconds: fl
         }
         for i in order
     ]
-    shown = [str(found.names[i]) for i in order[:TOP] if found.importances_mean[i] > 0]
+    texts = {column.name for column in problem.columns if column.kind == "text"}  # no value of a text stands for others
+    shown = [str(found.names[i]) for i in order if found.importances_mean[i] > 0 and found.names[i] not in texts][:TOP]
     return importances, [dependence(problem, pipeline, typed, name) for name in shown]
 
 

@@ -5,14 +5,14 @@ import os
 import tempfile
 from pathlib import Path
 
-from hyperplan.report._answer import sentences, tied_rows
+from hyperplan.report._answer import finished, sentences, tied_rows
 from hyperplan.report._findings import by_severity
 from hyperplan.report._names import readable
 from hyperplan.report._views_data import created, data_view, protocol_view
 from hyperplan.report._views_insight import bias_variance_view, dependence_view, importances_view, learning_view
 from hyperplan.report._views_models import certificates_view, chosen_view, leaderboard_view, ties_view
 from hyperplan.report._views_quality import classification_view, regression_view
-from hyperplan.report._wording import Wording, brief, capital
+from hyperplan.report._wording import Wording, brief, capital, whole_options
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -87,7 +87,7 @@ def _views(document: dict, wording: Wording) -> dict:
         "used": wording.seconds(protocol["used"]) if protocol["used"] is not None else "",
         "budget": wording.seconds(protocol["budget"]) if protocol["budget"] is not None else "",
         "tied": wording.number(len(tied_rows(document)) - 1),
-        "candidates": wording.count("answer.key_candidates", len(document["leaderboard"])),
+        "candidates": wording.count("answer.key_candidates", len(finished(document))),
         "leaderboard": leaderboard_view(document, wording),
         "ties": ties_view(document, wording),
         "chosen": chosen_view(document, wording),
@@ -132,5 +132,5 @@ def _environment(folder: Path):
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"brief": brief, "capital": capital}
+    environment.filters |= {"brief": brief, "capital": capital, "whole_options": whole_options}
     return environment

@@ -96,11 +96,12 @@ def bias_variance_view(document: dict, wording: Wording) -> dict | None:
     parts = [(name, found[name]) for name in ("bias", "variance", "noise") if found[name] is not None]
     total = sum(max(value, 0.0) for _, value in parts) or 1.0
     decimals = decimals_for(found["error"] / 2 if found["error"] else None)
-    larger = "bias" if found["bias"] >= found["variance"] else "variance"
+    bias = "bias" if found["noise"] is not None else "bias_noise"  # without the truth nobody tells the two apart
+    larger = bias if found["bias"] >= found["variance"] else "variance"
     return {
         "parts": [
             {
-                "name": wording.word("error_part", name),
+                "name": wording.word("error_part", bias if name == "bias" else name),
                 "kind": name,
                 "value": wording.number(value, decimals),
                 "share": wording.percent(max(value, 0.0) / total),

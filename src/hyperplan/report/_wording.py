@@ -14,6 +14,7 @@ NARROW, WIDE = "\u202f", "\u00a0"  # unbreakable spaces: inside numbers and befo
 MINUS = "\u2212"
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 UNKNOWN = "–"
+OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")  # of the command line
 
 
 def decimals_for(width: float | None) -> int:
@@ -36,6 +37,13 @@ def brief(name: str, most: int = 60) -> str:
     """A name short enough to stand in a sentence: its beginning and its end, where long names often differ."""
     tail = most // 3
     return name if len(name) <= most else f"{name[: most - tail - 1].rstrip()}…{name[-tail:].lstrip()}"
+
+
+def whole_options(sentence: str):
+    """A sentence as HTML in which no option of the command line is broken at its hyphens."""
+    from markupsafe import Markup, escape
+
+    return Markup(OPTION.sub(r'<span class="option">\g<0></span>', str(escape(sentence))))
 
 
 def capital(name: str) -> str:
