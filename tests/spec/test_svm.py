@@ -8,11 +8,24 @@ from scipy.optimize import minimize
 from sklearn.datasets import make_classification
 
 from hyperplan._base import ConvergenceWarning
+from hyperplan._core.memory import MemoryBudgetError
+from hyperplan._solvers import kernel_svm
 from hyperplan._solvers.kernel_svm import solve_dual
 from hyperplan._solvers.kernel_svm_problems import NotSeparableError, classification_problem
-from hyperplan._solvers.kernel_svm_source import given_matrix
-from hyperplan.svm import SVC, SVR, MultipleKernelSVC, NuSVC, OneClassSVM, leave_one_out_bounds, primal_svc, span_search
+from hyperplan._solvers.kernel_svm_source import DenseRows, given_matrix
+from hyperplan.svm import (
+    SVC,
+    SVR,
+    MultipleKernelSVC,
+    NuSVC,
+    OneClassSVM,
+    _multiple_kernel_solve,
+    leave_one_out_bounds,
+    primal_svc,
+    span_search,
+)
 from hyperplan.svm._leave_one_out import squared_radius
+from hyperplan.svm._multiple_kernel_solve import lowest_point, next_weights
 
 HARD = {"C": np.inf, "tol": 1e-8}
 
@@ -252,6 +265,56 @@ def test_L10_weights_find_the_kernel_that_matters():
         K = sum(w * kernel(X, X) for w, kernel in zip(weights, useful))
         other = SVC(kernel="precomputed", C=5.0, tol=1e-6).fit(K, y).certificate_.details["primal"]
         assert model.certificate_.details["primal"] <= other * (1 + 2e-3)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_L10_held_or_made_anew_kernels_give_the_same_machine(classes, monkeypatch):
+    X, y = make_classification(150, 6, n_informative=4, n_classes=classes, random_state=1)
+    held = MultipleKernelSVC(C=5.0).fit(X, y)
+    monkeypatch.setenv("HYPERPLAN_MEMORY_BUDGET", "1e6")
+    again = MultipleKernelSVC(C=5.0).fit(X, y)
+    assert again.decision_function(X).tobytes() == held.decision_function(X).tobytes()
+    monkeypatch.setenv("HYPERPLAN_MEMORY_BUDGET", "1e5")
+    with pytest.raises(MemoryBudgetError, match="Sums of kernels of"):
+        MultipleKernelSVC(C=5.0).fit(X, y)
+
+
+def test_L10_many_rows_never_make_a_whole_matrix(monkeypatch):
+    """The same optimum where kernel rows are made a few at a time, also for functions of the caller."""
+    X, y = noisy()
+    kernels = ["linear", "rbf", lambda A, B: (1.0 + A @ B.T) ** 2]
+    whole = MultipleKernelSVC(kernels, C=2.0).fit(X, y)
+    for module in (_multiple_kernel_solve, kernel_svm):
+        monkeypatch.setattr(module, "WHOLE", 50)
+    monkeypatch.setattr(DenseRows, "square", None)
+    monkeypatch.setattr(_multiple_kernel_solve.FunctionRows, "square", None)
+    parts = MultipleKernelSVC(kernels, C=2.0).fit(X, y)
+    assert parts.certificate_.holds and whole.certificate_.holds
+    primal, other = (model.certificate_.details["primal"] for model in (parts, whole))
+    assert primal == pytest.approx(other, rel=2e-3)  # both within 1e-3 of the optimum
+    np.testing.assert_allclose(parts.weights_, whole.weights_, atol=0.05)  # the optimum is flat in the weights
+
+
+def test_L10_planes_below_the_objective():
+    """The level method: lowest point by vertices of the simplex, next weights by their optimality conditions."""
+    heights, slopes = np.array([1.0, 2.0]), np.array([[0.0, 1.0], [3.0, 0.0]])  # max(1 - d2, 2 - 3 d1) on d1 + d2 = 1
+    lowest, bound = lowest_point(heights, slopes)
+    np.testing.assert_allclose(lowest, [0.5, 0.5], atol=1e-7)
+    assert bound == pytest.approx(0.5, abs=1e-9)
+    # 2 - 3 d1 <= 0.8 first holds at d1 = 0.4, 1 - d2 <= 0.8 up to d1 = 0.8
+    np.testing.assert_allclose(next_weights(np.array([0.0, 1.0]), heights, slopes, 0.8, lowest), [0.4, 0.6], atol=1e-9)
+    np.testing.assert_allclose(next_weights(np.array([0.9, 0.1]), heights, slopes, 0.8, lowest), [0.8, 0.2], atol=1e-9)
+    assert next_weights(np.array([0.9, 0.1]), heights, slopes, 0.3, lowest) is lowest  # no weights are that low
+
+
+def test_L10_the_gap_is_reported_at_max_iter():
+    X, y = noisy()
+    with pytest.warns(ConvergenceWarning):
+        model = MultipleKernelSVC(C=5.0, tol=1e-9, max_iter=2).fit(X, y)
+    assert model.n_iter_ == 3 and not model.certificate_.holds
+    tight = MultipleKernelSVC(C=5.0, tol=1e-6).fit(X, y).certificate_.details
+    found = model.certificate_.details
+    assert found["dual"] <= tight["primal"] and found["primal"] >= tight["dual"]
 
 
 def test_L10_three_classes_and_bad_kernels():

@@ -50,24 +50,27 @@ class NotSeparableError(ValueError):
     """No function satisfies all constraints of a problem with infinite C."""
 
 
-def solve_classification(source, signs, cost, start=None, **options) -> Machine:
-    """C-classification from a feasible start; an infinite cost asks for a separation without errors."""
+def solve_classification(source, signs, cost, start=None, score=None, **options) -> Machine:
+    """C-classification from a feasible start (`score`: its K start, if known).
+
+    An infinite cost asks for a separation without errors.
+    """
     if np.isinf(cost).any():
         options = _with_limit(options, cost.size)
         return _solve_hard(lambda C, start: _soft(source, signs, C, start, **options), source, cost)
-    return _soft(source, signs, cost, start, **options)
+    return _soft(source, signs, cost, start, score, **options)
 
 
-def _soft(source, signs, cost, start, **options):
-    problem = classification_problem(signs, cost, start)
+def _soft(source, signs, cost, start, score=None, **options):
+    problem = classification_problem(signs, cost, start, score)
     return _classification_machine(problem, solve_dual(source, problem, **options), signs, cost)
 
 
-def classification_problem(signs, cost, start=None) -> Problem:
+def classification_problem(signs, cost, start=None, score=None) -> Problem:
     """Coefficients between 0 and ``sign * cost``, slope ``-sign``."""
     low, high = np.where(signs > 0, 0.0, -cost), np.where(signs > 0, cost, 0.0)
     start = np.zeros(signs.size) if start is None else start
-    return Problem(np.stack([low, high, -signs, -signs]), start, signs.size)
+    return Problem(np.stack([low, high, -signs, -signs]), start, signs.size, score)
 
 
 def _classification_machine(problem, outcome: Outcome, signs, cost):

@@ -1,17 +1,16 @@
-"""Support vector classification with a learned combination of kernels (SimpleMKL).
+"""Support vector classification with a learned combination of kernels.
 
     minimise over d >= 0, sum d = 1    J(d) = max over beta of the dual of SVC with the kernel sum_k d_k K_k
 
-J is convex and differentiable with slope -1/2 beta'K_k beta; reduced gradients keep the sum, a line search along them
-keeps the signs.  With several classes J is the sum over pairs of classes, which share the weights.  The dual of the
-whole problem has the value ``sum_i s_i beta_i - max_k 1/2 beta'K_k beta``: the gap to it is zero exactly when no kernel
-would explain the coefficients better than the combination does.  Stops when that gap is at most `tol` times J.
+J is convex and differentiable with slope -1/2 beta'K_k beta.  With several classes J is the sum over pairs of classes,
+which share the weights.  Each solved machine gives a plane below J; the lowest point of the planes is the dual value of
+the whole problem, and the gap to it certifies the weights.  Stops when that gap is at most `tol` times J.  See
+`_multiple_kernel_solve`.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from hyperplan._base import (
     ArrayLike,
@@ -32,111 +31,26 @@ from hyperplan._base import (
     encode_labels,
     gap_certificate,
 )
-from hyperplan._core.memory import require_memory
-from hyperplan._core.parallel import single_threaded_blas
+from hyperplan._core.parallel import single_threaded_blas, spans
 from hyperplan._math.gram import KernelSpec
-from hyperplan._solvers.kernel_svm_problems import solve_classification
-from hyperplan._solvers.kernel_svm_source import dense_rows, given_matrix
+from hyperplan._solvers.kernel_svm import precision
+from hyperplan._solvers.kernel_svm_source import dense_rows
 from hyperplan.svm._kernel_classifier import _joined, pair_coefs, pairs_of
 from hyperplan.svm._kernel_machine import _gamma_of
 from hyperplan.svm._linear_common import warn_unless_certified
+from hyperplan.svm._multiple_kernel_solve import INNER_SHARE, FunctionRows, Pair, learn_weights, pair_kernels
 
 WIDTHS = (0.1, 0.3, 1.0, 3.0, 10.0)  # gammas of the default kernels, in units of "scale"
-INNER_SHARE = 0.1  # the machines are solved to this share of the tolerance
-HALVINGS = 12
-NEGLIGIBLE = 1e-10  # weights below are set to zero
-
-
-class Combination(NamedTuple):
-    """Machines of all pairs for some weights: the objective J, its slopes and the gap of the machines."""
-
-    weights: np.ndarray
-    machines: list
-    value: float
-    slopes: np.ndarray
-    gap: float
-
-
-class Pair(NamedTuple):
-    """Rows, signs and costs of a pair of classes."""
-
-    rows: np.ndarray
-    signs: np.ndarray
-    cost: np.ndarray
-
-
-def evaluate(kernels, pairs, weights, before, inner_tol) -> Combination:
-    """Solve the machines for some weights, starting from those found before."""
-    K = np.tensordot(weights, kernels, axes=1)
-    source, machines = given_matrix(K), []
-    slopes = np.zeros(weights.size)
-    for number, pair in enumerate(pairs):
-        start = None if before is None else before.machines[number].beta
-        machine = solve_classification(source.take(pair.rows), pair.signs, pair.cost, start=start, tol=inner_tol)
-        machines.append(machine)
-        full = np.zeros(K.shape[0])
-        full[pair.rows] = machine.beta
-        slopes -= 0.5 * np.array([full @ (one @ full) for one in kernels])
-    gap = sum(max(machine.primal - machine.dual, 0.0) for machine in machines)
-    return Combination(weights, machines, float(sum(m.primal for m in machines)), slopes, float(gap))
-
-
-def total_gap(current: Combination) -> float:
-    """Distance between J and the dual value of the whole problem."""
-    return current.gap + float(current.weights @ current.slopes - current.slopes.min())
-
-
-def reduced_direction(weights, slopes):
-    """Minus the gradient within the simplex: the largest weight pays for all changes, weights at zero do not fall."""
-    main = int(np.argmax(weights))
-    direction = slopes[main] - slopes
-    direction[(weights <= 0.0) & (direction < 0.0)] = 0.0
-    direction[main] = 0.0
-    direction[main] = -direction.sum()
-    return direction
-
-
-def learn_weights(kernels, pairs, tol, max_iter):
-    """Reduced-gradient descent on J; returns the last combination and how many were looked at."""
-    n_kernels = len(kernels)
-    inner_tol = INNER_SHARE * tol
-    current = evaluate(kernels, pairs, np.full(n_kernels, 1.0 / n_kernels), None, inner_tol)
-    for n_iter in range(max_iter):
-        if n_kernels == 1 or total_gap(current) <= tol * current.value:
-            return current, n_iter + 1
-        direction = reduced_direction(current.weights, current.slopes)
-        following = _search(kernels, pairs, current, direction, inner_tol)
-        if following is None:
-            return current, n_iter + 1
-        current = following
-    return current, max_iter
-
-
-def _search(kernels, pairs, current, direction, inner_tol):
-    """The best of the longest feasible step and its halves; None when none improves J."""
-    falling = direction < 0.0
-    if not falling.any():
-        return None
-    step = float((current.weights[falling] / -direction[falling]).min())
-    slope, best = float(current.slopes @ direction), None
-    for _ in range(HALVINGS):
-        weights = np.maximum(current.weights + step * direction, 0.0)
-        weights[weights < NEGLIGIBLE] = 0.0
-        trial = evaluate(kernels, pairs, weights / weights.sum(), best or current, inner_tol)
-        if best is not None and trial.value >= best.value:
-            return best
-        if trial.value < current.value + 1e-4 * step * slope + current.gap:
-            best = trial
-        step *= 0.5
-    return best
+PREDICTED = 1 << 23  # kernel values that a prediction holds at a time
 
 
 class MultipleKernelSVC(ClassifierMixin, BaseEstimator):
     """Support vector classification whose kernel is a learned convex combination of given ones.
 
-    Minimises the objective of `SVC` over the machine and the weights of the kernels together (SimpleMKL: reduced
-    gradients on the weights, pair steps on the machines).  Weights of kernels that do not help become zero.  Holds all
-    kernel matrices.
+    Minimises the objective of `SVC` over the machine and the weights of the kernels together (the problem of SimpleMKL,
+    by the level method on the weights, pair steps on the machines).  Weights of kernels that do not help become zero.
+    Kernel matrices of pairs of classes with up to 2000 rows are held while a quarter of the free memory, or 1 GiB, is
+    enough for them; others are made when they are needed, a few rows at a time for more rows than that.
 
     Parameters
     ----------
@@ -150,7 +64,7 @@ class MultipleKernelSVC(ClassifierMixin, BaseEstimator):
     tol : float, default=1e-3
         Gap to the optimum, relative to the objective, at which to stop.
     max_iter : int, default=100
-        Largest number of changes of the weights.
+        Largest number of changes of the weights; when it is reached the gap is reported.
     class_weight : dict or 'balanced', default=None
         Factors of C per class.
 
@@ -181,7 +95,8 @@ class MultipleKernelSVC(ClassifierMixin, BaseEstimator):
 
     References
     ----------
-    Rakotomamonjy, Bach, Canu, Grandvalet (2008), SimpleMKL, JMLR 9.
+    Rakotomamonjy, Bach, Canu, Grandvalet (2008), SimpleMKL, JMLR 9.  Xu, Jin, King, Lyu (2009), An extended level
+    method for efficient multiple kernel learning, NIPS 21.
 
     Examples
     --------
@@ -235,49 +150,52 @@ class MultipleKernelSVC(ClassifierMixin, BaseEstimator):
         weight = np.ones(data.y.size) if data.weight is None else data.weight
         cost = self.C * weight * class_weight[labels.codes]
         specs = _specs(self.kernels, data.X)
-        n = data.X.shape[0]
-        require_memory(8.0 * (len(specs) + 1) * n * n, f"{len(specs)} kernel matrices of {n} rows", "take fewer rows")
         members = [np.flatnonzero((labels.codes == c) & (cost > 0)) for c in range(labels.classes.size)]
         if sum(rows.size > 0 for rows in members) < 2:
             raise ValueError("all samples with positive weights belong to the same class: a classifier needs two.")
         names = pairs_of(labels.classes.size)
         pairs = [_pair(members, cost, *pair) for pair in names]
-        with single_threaded_blas():  # 3 maths
-            matrices = np.stack([_matrix(spec, data.X, data.X) for spec in specs])
-            scales = _scales(matrices) if self.normalize else np.ones(len(specs))
-            matrices /= scales[:, None, None]
-            found, n_iter = learn_weights(matrices, pairs, float(self.tol), int(self.max_iter))
+        found, scales = _learn(specs, data.X, pairs, self)  # 3 maths
+        best = found.best
         certificate = gap_certificate(
-            found.value,
-            found.value - total_gap(found),
+            best.value,
+            found.lower,
             float(self.tol),
-            found.value if found.value > 0 else 1.0,
-            reference="Rakotomamonjy, Bach, Canu, Grandvalet (2008), JMLR 9, section 3.4",
+            best.value if best.value > 0 else 1.0,
+            reference="Xu, Jin, King, Lyu (2009), An extended level method for multiple kernel learning, NIPS 21",
             assumption="the kernels are positive semi-definite",
-            n_iter=n_iter,
-            kernels=int((found.weights > 0).sum()),
+            n_iter=found.n_iter,
+            kernels=int((best.weights > 0).sum()),
         )
         warn_unless_certified(self, certificate)
-        support, n_support, coef = _joined(found.machines, members, names)
-        self.classes_, self.weights_, self.scales_ = labels.classes, found.weights, scales  # 4 attributes
+        support, n_support, coef = _joined(best.machines, members, names)
+        self.classes_, self.weights_, self.scales_ = labels.classes, best.weights, scales  # 4 attributes
         self._specs, self._vectors, self._dual_coef_ = specs, data.X[support], coef
-        self._intercept_ = np.array([machine.intercept for machine in found.machines])
+        self._intercept_ = np.array([machine.intercept for machine in best.machines])
         flip = -1.0 if labels.classes.size == 2 else 1.0
         self.support_, self.n_support_ = support.astype(np.int32), n_support
         self.dual_coef_, self.intercept_ = flip * coef, flip * self._intercept_
-        self.n_iter_ = int(n_iter)
+        self.n_iter_ = found.n_iter
         self.certificate_ = certificate
         return self
 
     def _pair_scores(self, X):
         check_is_fitted(self)
         X = check_design(self, X, accept_sparse=False, order="C")
-        K = np.zeros((X.shape[0], self._vectors.shape[0]))
+        coefs = pair_coefs(self._dual_coef_, self.n_support_)
+        scores = np.empty((X.shape[0], coefs.shape[1]))
         with single_threaded_blas():
-            for weight, scale, spec in zip(self.weights_, self.scales_, self._specs):
-                if weight > 0.0:
-                    K += weight / scale * _matrix(spec, X, self._vectors)
-            return K @ pair_coefs(self._dual_coef_, self.n_support_) + self._intercept_
+            for part in spans(X.shape[0], max(1, PREDICTED // max(len(self._vectors), 1))):
+                scores[part] = self._combined(X[part]) @ coefs + self._intercept_
+        return scores
+
+    def _combined(self, X):
+        """Values of the learned kernel between rows and support vectors."""
+        K = np.zeros((X.shape[0], self._vectors.shape[0]))
+        for weight, scale, spec in zip(self.weights_, self.scales_, self._specs):
+            if weight > 0.0:
+                K += weight / scale * _matrix(spec, X, self._vectors)
+        return K
 
     def decision_function(self, X):
         """Scores of rows.
@@ -341,21 +259,32 @@ def _specs(kernels, X) -> list[Any]:
     return found
 
 
-def _matrix(spec, X, other):
-    """Kernel values between the rows of two tables."""
+def _source(spec, X, dtype):
+    return dense_rows(spec, X, dtype) if isinstance(spec, KernelSpec) else FunctionRows(spec, X, dtype)
+
+
+def _learn(specs, X, pairs, model):
+    """The best weights with their machines, and what each kernel was divided by."""
+    tol = float(model.tol)
+    scales = np.ones(len(specs))
+    if model.normalize:
+        means = np.array([_source(spec, X, np.float64).diagonal().mean() for spec in specs])
+        scales = np.where(means > 0.0, means, 1.0)
+
+    def make_sources(rows):
+        dtype = precision(rows.size, INNER_SHARE * tol)
+        return [_source(spec, X[rows], dtype) for spec in specs]
+
+    kernels = pair_kernels(make_sources, pairs, scales)
+    return learn_weights(kernels, pairs, len(specs), tol, int(model.max_iter)), scales
+
+
+def _matrix(spec, X, vectors):
+    """Kernel values between rows and support vectors."""
+    source = _source(spec, vectors, np.float64)
     if not isinstance(spec, KernelSpec):
-        values = spec(X, other)
-        return np.asarray(values.toarray() if sp.issparse(values) else values, dtype=np.float64)
-    right = dense_rows(spec, other, np.float64)
-    if other is X:
-        return right.square()
-    left = dense_rows(spec, X, np.float64, like=right)
-    out = np.empty((len(left), len(right)))
-    right.between(left, out)
+        return source.values(X, vectors)
+    left = dense_rows(spec, X, np.float64, like=source)
+    out = np.empty((len(left), len(source)))
+    source.between(left, out)
     return out
-
-
-def _scales(matrices):
-    """Mean of each diagonal; one where it is not positive."""
-    means = np.array([K.diagonal().mean() for K in matrices])
-    return np.where(means > 0.0, means, 1.0)
