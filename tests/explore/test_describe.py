@@ -8,6 +8,7 @@ import pytest
 from hyperplan.cli._explore import clusterings
 from hyperplan.compete._columns import guess_columns
 from hyperplan.explore import explore
+from hyperplan.explore._answer import _sizes
 from hyperplan.explore._describe import describe
 from hyperplan.explore._views_groups import fact_text, outliers_view
 from hyperplan.report._axes import fitting_ticks
@@ -43,6 +44,13 @@ def test_equal_medians_give_way_to_means():
     assert found["size"]["by"] == "median" and found["size"]["value"] == np.median(frame["size"][:100])
     said = fact_text(found["died"], Wording("en", "explore"))
     assert "lower on average" in said and "en moyenne" in fact_text(found["died"], Wording("fr", "explore"))
+
+
+@pytest.mark.parametrize(
+    ("count", "said"), [(2, "10 and 20"), (5, "10, 20, 30, 40 and 50"), (9, "10 to 90")], ids=["two", "five", "nine"]
+)
+def test_sizes_of_groups_are_listed_or_spanned_and_never_cut(count, said):
+    assert said in _sizes([10 * (place + 1) for place in range(count)], Wording("en", "explore"))
 
 
 def test_counts_have_no_halves_on_their_axis():

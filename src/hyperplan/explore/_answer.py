@@ -63,7 +63,7 @@ def groups_sentence(document: dict, wording: Wording) -> str:
 
 def _sizes(sizes: list, wording: Wording) -> str:
     if len(sizes) <= LISTED:
-        return wording.listing([wording.number(size) for size in sizes])
+        return wording.listing([wording.number(size) for size in sizes], at_most=LISTED)
     return wording.say("answer.from_to", least=wording.number(min(sizes)), most=wording.number(max(sizes)))
 
 
