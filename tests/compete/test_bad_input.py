@@ -16,6 +16,7 @@ from hyperplan.compete import CompetitionError, Settings, candidates, compete
 from hyperplan.compete._compete import _asked, as_frame
 from hyperplan.compete._crew import Crew
 from hyperplan.compete._output import check_folder
+from hyperplan.compete._question import make_question
 from hyperplan.compete._trial import Trial, run_trial
 
 pandas = pytest.importorskip("pandas")
@@ -88,6 +89,17 @@ def test_every_candidate_takes_infinite_mixed_and_empty_columns(task):
         if not candidate.uses_unlabelled:
             outcome = run_trial(problem, Trial(candidate, 0))
             assert np.isfinite(outcome.prediction).all() and np.isfinite(outcome.score), candidate.name
+
+
+def test_many_rows_with_categories_are_no_reason_to_give_up():
+    """Columns of zeros and ones add up to one: a covariance that is hardly shrunk is nearly singular."""
+    rng, n = np.random.default_rng(0), 100_000
+    frame = pandas.DataFrame({"a": rng.normal(size=n), "k": rng.choice(["x", "y", "z"], n)})
+    frame["y"] = np.where(frame["a"] + (frame["k"] == "x") + rng.normal(size=n) > 0, "yes", "no")
+    problem = make_question(frame, Settings(target="y")).problem
+    names = ["LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis", "GaussianNB"]
+    for candidate in [c for c in candidates("classification") if c.name in names]:
+        assert run_trial(problem, Trial(candidate, 0)).score > 0.8, candidate.name
 
 
 def test_an_ugly_table_from_the_file_to_the_folder(run):

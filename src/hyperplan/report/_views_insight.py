@@ -69,7 +69,7 @@ def _categories(part: dict, wording: Wording, both) -> dict:
     low, high = part["low"] or [None] * len(part["grid"]), part["high"] or [None] * len(part["grid"])
     rows = []
     for name, left, mean, right in zip(map(str, part["grid"]), low, part["mean"], high):
-        tip = f"{name}: {wording.number(mean, decimals)}"
+        tip = wording.say("dependence.tip", name=name, value=wording.number(mean, decimals))
         rows.append(
             {
                 "name": name,
