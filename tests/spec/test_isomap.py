@@ -9,10 +9,13 @@ from sklearn.datasets import make_s_curve, make_swiss_roll
 
 from hyperplan._math.shortest_paths import floyd_warshall, shortest_paths
 from hyperplan.decomposition import PCA
+from hyperplan.kernels import mercer_check
 from hyperplan.manifold import (
+    RISIMAP,
     CIsomap,
     ClassMaps,
     Isomap,
+    Isostretch,
     LandmarkIsomap,
     NeighbourGraph,
     SeparableCoordinates,
@@ -199,3 +202,22 @@ def test_E130_a_closed_curve_has_no_isometric_line_and_no_straight_projection_ei
     t = np.linspace(0.0, 2 * np.pi, 80, endpoint=False)
     curve = Isomap(n_neighbors=2, n_components=4).fit(np.column_stack([np.cos(t), np.sin(t)])).residual_variance_
     assert curve[0] > 0.3 and 1e-4 < curve[1] < 0.05
+
+
+@pytest.mark.parametrize("kind", [Isomap, RISIMAP, Isostretch])
+def test_M8_kernels_of_geodesics_follow_the_data_and_need_not_be_positive(kind):
+    """Around a circle paths are arcs: no points in any space have these distances, and more rows change the values."""
+    angle = np.linspace(0.0, 2 * np.pi, 40, endpoint=False)
+    X = np.column_stack([np.cos(angle), np.sin(angle)])
+    sides = angle > np.pi
+    fit = (
+        (lambda rows: kind(n_neighbors=2).fit(X[rows], sides[rows]))
+        if kind is Isostretch
+        else (lambda rows: kind(n_neighbors=2).fit(X[rows]))
+    )
+    model, half = fit(slice(None)), fit(slice(None, None, 2))
+    centring = np.eye(40) - 1.0 / 40
+    kernel = -0.5 * centring @ model.dist_matrix_**2 @ centring
+    check = mercer_check(0.5 * (kernel + kernel.T))
+    assert not check.holds and check.smallest < -1e-3 * check.largest
+    assert np.abs(half.dist_matrix_ - model.dist_matrix_[::2, ::2]).max() > 1e-3

@@ -18,8 +18,9 @@ from hyperplan._solvers.kernel_svm import Outcome, Problem, dual_objective, solv
 from hyperplan._solvers.kernel_svm_source import Mirrored
 
 HARD_START, HARD_FACTOR, HARD_LIMIT = 1e2, 1e2, 1e14  # finite costs that stand for an infinite one, in units of 1 / k
+TINY = np.finfo(float).tiny
 HARD_STEPS, HARD_STEPS_PER_ROW = 200_000, 200
-THIN = 1e-8  # a margin below this share of the radius is none
+THIN, NEARLY_THIN = 1e-8, 1e-5  # a margin below this share of the radius is none; when steps end before: below that
 
 
 class Machine(NamedTuple):
@@ -199,7 +200,7 @@ def _solve_hard(solve, source, cost):
     sum |b| prove that the constraints leave no more than that ratio as a margin.
     """
     diagonal = source.diagonal()
-    radius = np.sqrt(max(diagonal.max(initial=0.0), np.finfo(float).tiny))
+    radius = np.sqrt(max(diagonal.max(initial=0.0), TINY))
     unit, start, factor = 1.0 / radius**2, None, HARD_START
     is_hard = np.isinf(cost)
     machine = solve(np.where(is_hard, HARD_LIMIT * unit, cost), None)  # most problems that can be solved are, at once
@@ -209,10 +210,12 @@ def _solve_hard(solve, source, cost):
         machine = solve(np.where(is_hard, factor * unit, cost), start)
         start = machine.beta
         held = is_hard & (np.abs(start) >= machine.cost)
-        if not held.any():
+        ratio = 2.0 * np.sqrt(max(machine.squared_norm, 0.0)) / max(np.abs(start).sum() * radius, TINY)
+        is_thin = ratio < (THIN if machine.status.ok else NEARLY_THIN)
+        if not held.any() and (machine.status.ok or not is_thin):
             return machine._replace(cost=cost)
-        ratio = 2.0 * np.sqrt(max(machine.squared_norm, 0.0)) / (np.abs(start).sum() * radius)
-        if ratio < THIN or factor >= HARD_LIMIT or not machine.status.ok:
+        if is_thin or factor >= HARD_LIMIT or not machine.status.ok:
+            held = held if held.any() else np.abs(start) >= 0.5 * np.abs(start).max()
             raise NotSeparableError(
                 f"With infinite C no solution was found: {held.sum()} rows (the first is row {np.argmax(held)} of this "
                 f"problem) cannot be satisfied by a margin of more than {ratio:.2g} times the largest norm of a row. "
