@@ -183,6 +183,16 @@ def test_the_poor_and_slow_make_room_for_the_search_of_the_good(play):
     assert found.entries["Good"].n_tries > 1 and found.entries["Good"].status == "ok"
 
 
+def test_a_slow_leader_does_not_drive_its_rivals_out(play):
+    """Alone it would have beaten nobody, and on one split, for there is not time for more of it."""
+    models = [baseline(), Model("Leader", 9.0, 0.9, space={}), Model("Good", 1.0, 0.8, space={}),
+              Model("Fair", 1.0, 0.7, space={}), Model("Poor", 8.0, 0.5, space={})]  # fmt: skip
+    found = play(models, budget=60, n=10_000)
+    names = {entry.candidate.name for entry in found.contest.left()}
+    assert names == {"Mean", "Leader", "Good", "Fair"} and found.entries["Poor"].reason == "slow"
+    assert len(found.entries["Leader"].outcomes) == len(found.entries["Good"].outcomes) >= 3
+
+
 def test_the_poor_and_cheap_stay(play):
     found = play([baseline(), Model("Good", 1.0, 0.9), Model("Poor", 0.05, 0.5)], budget=60)
     assert found.entries["Poor"].status == "ok"

@@ -181,10 +181,14 @@ class Contest:
         self._share_out(ranking, spare, n_splits)
 
     def _leave_out(self, spare: float, n_splits: int) -> None:
-        """The poorest go until the others take a part of the budget that leaves time to search; the cheap may stay."""
-        for entry in reversed(self._ranking()[1:]):
-            cost = sum(other.seconds for other in self.left()) * n_splits
-            if cost <= PLAYING * spare:
+        """The poorest go until the others take a part of the budget that leaves time to search; the cheap may stay.
+
+        Half of that part is for the rivals of the first, however slow the first is: without them it has won nothing.
+        """
+        first, *rivals = self._ranking() or [None]
+        for entry in reversed(rivals):
+            cost = sum(other.seconds for other in self.left() if other is not first) * n_splits
+            if cost <= PLAYING * spare - min(first.seconds * n_splits, PLAYING * spare / 2):
                 return
             if not entry.is_baseline and entry.seconds * n_splits > CHEAP * spare:
                 entry.drop("skipped", "slow")
