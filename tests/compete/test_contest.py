@@ -173,7 +173,7 @@ def test_a_baseline_that_fails_says_why_and_ends_nothing(play):
 
 def test_models_that_saw_one_split_are_judged_on_it_though_the_baseline_saw_all(play):
     found = play([baseline(), Model("A", 4.0, 0.7, space={}), Model("B", 4.0, 0.8, space={})], budget=11)
-    assert {e.candidate.name: list(e.outcomes) for e in found.contest.left()} == {"Mean": [0], "B": [0]}
+    assert {e.candidate.name: list(e.outcomes) for e in found.contest.left()} == {"Mean": [0], "A": [0], "B": [0]}
     assert make_standings(found.contest).chosen is found.entries["B"]
 
 
@@ -191,6 +191,17 @@ def test_a_slow_leader_does_not_drive_its_rivals_out(play):
     names = {entry.candidate.name for entry in found.contest.left()}
     assert names == {"Mean", "Leader", "Good", "Fair"} and found.entries["Poor"].reason == "slow"
     assert len(found.entries["Leader"].outcomes) == len(found.entries["Good"].outcomes) >= 3
+
+
+def test_those_who_made_room_for_nothing_are_compared_on_the_split_they_saw(play):
+    """The screening takes nearly all the time: nobody sees a second split, everybody has seen the first."""
+    models = [baseline(), *(Model(name, 2.0, score) for name, score in (("A", 0.7), ("B", 0.8), ("C", 0.6)))]
+    found = play(models, budget=7)
+    left = {entry.candidate.name: list(entry.outcomes) for entry in found.contest.left()}
+    assert left == {"Mean": [0], "A": [0], "B": [0], "C": [0]}
+    assert {entry.n_tries for entry in found.contest.left()} == {1}
+    standings = make_standings(found.contest)
+    assert standings.chosen is found.entries["B"] and standings.score["method"] == "one_split"
 
 
 def test_the_poor_and_cheap_stay(play):

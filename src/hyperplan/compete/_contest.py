@@ -319,8 +319,19 @@ def run_contest(problem: Problem, candidates, crew: Crew, deadline: float, n_wor
     if report is not None:
         contest.report = report
     contest.run()
+    _bring_back(contest)
     _keep_common_splits(contest)
     return contest
+
+
+def _bring_back(contest: Contest) -> None:
+    """If nobody got beyond the first split, those who made room for others are back: they were judged on it as well."""
+    if any(_done(entry) >= FEWEST_SPLITS for entry in contest.left() if not entry.is_baseline):
+        return
+    for entry in contest.entries:
+        if entry.status == "skipped" and entry.screened is not None:
+            entry.status, entry.reason = "ok", ""
+            entry.search(1)
 
 
 def _keep_common_splits(contest: Contest) -> None:
