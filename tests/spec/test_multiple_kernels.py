@@ -103,3 +103,11 @@ def test_L10_three_classes_and_bad_kernels():
         MultipleKernelSVC(["linear", "cubic"]).fit(X, y)
     with pytest.raises(ValueError, match="at least one kernel"):
         MultipleKernelSVC([]).fit(X, y)
+
+
+def test_L10_a_tolerance_beyond_the_digits_ends_with_the_gap_reported():
+    X, y = noisy(80)
+    with pytest.warns(ConvergenceWarning):
+        model = MultipleKernelSVC(tol=1e-15, max_iter=100_000).fit(X, y)
+    assert model.n_iter_ < 1000 and not model.certificate_.holds
+    assert model.certificate_.value < 1e-4  # relative gap

@@ -26,6 +26,7 @@ LEVEL = 0.2  # between the lowest point of the planes (0) and the best value (1)
 INNER_SHARE = 0.1  # the last machines are solved to this share of the tolerance
 LOOSE, LOOSEST = 0.1, 0.03  # earlier ones to this share of the gap that is left, but no worse than that
 NEGLIGIBLE = 1e-10  # weights below are set to zero
+STILL, MOST_IDLE = 0.999, 15  # a gap that is not below this share of the least, so many times, will not close
 HELD_BYTES, HELD_SHARE = 2**30, 0.25  # kernel matrices that are kept: bytes, and share of the memory at hand
 STRIP = 64  # rows of a matrix that are summed at a time
 
@@ -225,7 +226,7 @@ def learn_weights(kernels, pairs, n_kernels, tol, max_iter) -> Found:
     """The level method, until value and lower bound agree to `tol` times the value."""
     weights, inner = np.full(n_kernels, 1.0 / n_kernels), LOOSEST if n_kernels > 1 else 0.0
     seen: list[Any] = []
-    best, lower = None, -np.inf
+    best, lower, least, idle = None, -np.inf, np.inf, 0
     while True:
         tightest = INNER_SHARE * tol
         near = min(seen, key=lambda other: np.abs(other.weights - weights).sum()) if seen else None
@@ -235,7 +236,10 @@ def learn_weights(kernels, pairs, n_kernels, tol, max_iter) -> Found:
         lowest, bound = lowest_point(heights, slopes)
         lower = max(lower, bound)
         gap = best.value - lower
-        if n_kernels == 1 or gap <= tol * best.value or len(seen) > max_iter or not np.isfinite(gap):
+        idle = idle + 1 if gap > STILL * least else 0
+        least = min(least, gap)
+        done = n_kernels == 1 or gap <= tol * best.value or not np.isfinite(gap)
+        if done or len(seen) > max_iter or idle >= MOST_IDLE:  # the digits of the planes are used up
             return Found(best, lower, len(seen))
         inner = min(LOOSEST, LOOSE * gap / max(abs(best.value), 1e-300))
         weights = next_weights(best.weights, heights, slopes, lower + LEVEL * gap, lowest)
