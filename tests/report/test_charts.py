@@ -12,7 +12,7 @@ from hyperplan._texts import LANGUAGES
 from hyperplan.report import render_report
 from hyperplan.report._axes import Scale, extent, fitting_ticks, round_ticks
 from hyperplan.report._charts_bands import dependence_chart, learning_chart
-from hyperplan.report._charts_curves import Curve, curve_chart, highlighted
+from hyperplan.report._charts_curves import Curve, curve_chart, highlighted, stepped
 from hyperplan.report._charts_histogram import histogram
 from hyperplan.report._charts_scatter import _spread
 from hyperplan.report._charts_strips import NARROWEST, strip, strip_axis, strip_scale
@@ -158,3 +158,43 @@ def test_a_scale_of_equal_values_has_a_width():
 def test_learning_curve_of_one_size_is_drawn():
     curve = {"sizes": [50]} | {f"{p}{e}": [0.5] for p in ("train", "validation") for e in ("", "_low", "_high")}
     assert_labels_apart(learning_chart(ENGLISH, curve, "ROC AUC"))
+
+
+def test_a_band_without_width_in_places_keeps_its_shape():
+    part = {
+        "name": "a",
+        "grid": [0.0, 1.0, 2.0],
+        "mean": [0.2, 0.5, 0.6],
+        "low": [0.2, 0.3, 0.6],
+        "high": [0.2, 0.7, 0.6],
+    }
+    drawn = dependence_chart("d", ENGLISH, part | {"density": None}, (0.0, 1.0), "y")
+    (points,) = re.findall(r'<polygon class="band c0" points="([^"]+)"', drawn)
+    places = points.split()
+    assert len(places) == 5  # there and back: only the turn at the right end has one place instead of two
+    assert places[0] == places[-1]
+
+
+def test_precision_is_drawn_in_steps_that_add_up_to_average_precision():
+    recall, precision = [0.0, 0.25, 0.5, 1.0], [1.0, 1.0, 0.5, 0.3]
+    x, y = stepped(recall, precision)
+    area = sum((right - left) * height for left, right, height in zip(x, x[1:], y))
+    assert area == pytest.approx(0.25 * 1.0 + 0.25 * 0.5 + 0.5 * 0.3)
+    assert (x[0], x[-1]) == (0.0, 1.0)
+    assert stepped([0.5], [0.7]) == ([0.5], [0.7])
+
+
+@pytest.mark.parametrize("high", [1.1, 1.4, 2.2, 3.3, 5.6, 7.9, 9.9])
+def test_an_axis_has_enough_ticks(high):
+    assert 3 <= len(round_ticks(0.0, high, 5)) <= 9
+
+
+def test_an_axis_of_probabilities_ends_where_they_end(build):
+    document = build("binary")
+    part = {"name": "a", "kind": "number", "grid": [0.0, 1.0], "mean": [0.0, 1.0], "low": None, "high": None}
+    document["partial_dependence"] = [part | {"density": None, "target_class": "1"}]
+    page = render_report(document)
+    drawn = page[page.index('aria-labelledby="dependence-0') :]
+    floor = re.search(r'<line class="axis" x1="[^"]+" y1="([^"]+)"', drawn)[1]
+    curve = re.search(r'<polyline class="curve c0" points="[^,]+,([^ ]+)', drawn)[1]
+    assert curve == floor

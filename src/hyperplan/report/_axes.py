@@ -33,10 +33,10 @@ def extent(*groups, margin: float = 0.04) -> tuple[float, float]:
 
 
 def round_ticks(low: float, high: float, about: int = 5) -> list[float]:
-    """Multiples of 1, 2 or 5 times a power of ten between two values: about so many."""
+    """Multiples of 1, 2 or 5 times a power of ten between two values: as near to so many as there are."""
     raw = (high - low) / max(about, 1)
     power = 10.0 ** math.floor(math.log10(raw))
-    step = next(factor * power for factor in (1, 2, 5, 10) if factor * power >= raw * 0.999)
+    step = min((factor * power for factor in (1, 2, 5, 10)), key=lambda step: abs(math.log(step / raw)))
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     return list(dict.fromkeys(index * step for index in range(first, last + 1)))
 

@@ -18,7 +18,7 @@ def dependence_chart(key: str, wording: Wording, part: dict, y_range, y_title: s
     return canvas.render(part["name"], wording.say("dependence.read"))
 
 
-def learning_chart(wording: Wording, curve: dict, metric: str) -> str:
+def learning_chart(wording: Wording, curve: dict, metric: str, is_loss: bool = False) -> str:
     """Training and validation score against the number of training rows."""
     names = [f"{part}{end}" for part in ("train", "validation") for end in ("", "_low", "_high")]
     canvas = Canvas("learning-chart", height=280)
@@ -32,7 +32,9 @@ def learning_chart(wording: Wording, curve: dict, metric: str) -> str:
         for size, value in zip(curve["sizes"], curve[part]):
             tip = wording.say("learning.tip", size=size, value=wording.number(value, 3))
             canvas.shape("circle", f"dot {colour}", tip, cx=frame.x(size), cy=frame.y(value), r=3)
-    return canvas.render(wording.say("learning.title"), wording.say("learning.read"))
+    return canvas.render(
+        wording.say("learning.title"), wording.say("learning.read_low" if is_loss else "learning.read")
+    )
 
 
 def _draw_line(canvas: Canvas, frame, colour: str, x, mean, low, high) -> None:

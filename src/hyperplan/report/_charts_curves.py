@@ -27,6 +27,16 @@ def highlighted(curves: list[Curve]) -> dict[int, int]:
     return {index: colour for colour, index in enumerate(order[:WORST])}
 
 
+def stepped(x: list, y: list) -> tuple[list, list]:
+    """A curve that keeps the precision of a recall until the next: what average precision adds up.
+
+    Straight lines between the points would promise precisions that no threshold gives.
+    """
+    places = [(left, height) for left, height in zip(x, y[1:])], list(zip(x[1:], y[1:]))
+    points = [point for pair in zip(*places) for point in pair] or list(zip(x, y))
+    return [point[0] for point in points], [point[1] for point in points]
+
+
 def curve_chart(
     key: str, wording: Wording, curves: list[Curve], x_title: str, y_title: str, title: str, reference
 ) -> str:

@@ -89,8 +89,11 @@ class Canvas:
         self.shape("line", kind, tip, x1=x1, y1=y1, x2=x2, y2=y2)
 
     def path(self, kind: str, points, closed: bool = False, tip: str = "") -> None:
-        """A line through points; those that fall on the one before are left out."""
-        places = list(dict.fromkeys((length(x), length(y)) for x, y in points)) if closed else _distinct(points)
+        """A line through points; those that fall on the one before are left out.
+
+        An area may come back to a place that it has passed: there a band has no width.
+        """
+        places = _distinct(points)
         if places:
             steps = " ".join(f"{x},{y}" for x, y in places)
             self.shape("polygon" if closed else "polyline", kind, tip, points=steps)

@@ -45,6 +45,8 @@ def dependence_view(document: dict, wording: Wording) -> list[dict]:
     if not parts:
         return []
     both = extent(*(part[name] for part in parts for name in ("mean", "low", "high")))
+    if document["task"] == "classification":  # probabilities
+        both = max(both[0], 0.0), min(both[1], 1.0)
     views = []
     for index, part in enumerate(parts):
         y_title = _dependence_title(document, wording, part)
@@ -82,10 +84,10 @@ def _categories(part: dict, wording: Wording, both) -> dict:
 
 def learning_view(document: dict, wording: Wording) -> dict | None:
     """The learning curve, or None."""
-    curve = document["learning_curve"]
+    curve, metric = document["learning_curve"], document["metric"]
     if not curve or not curve["sizes"]:
         return None
-    return {"svg": learning_chart(wording, curve, document["metric"]["label"])}
+    return {"svg": learning_chart(wording, curve, metric["label"], not metric["greater_is_better"])}
 
 
 def bias_variance_view(document: dict, wording: Wording) -> dict | None:

@@ -1,7 +1,7 @@
 """What the sections about the chosen model's errors show: curves and tables of a classifier, plots of a regression."""
 
 from hyperplan.report._charts_calibration import calibration_chart
-from hyperplan.report._charts_curves import Curve, curve_chart, highlighted
+from hyperplan.report._charts_curves import Curve, curve_chart, highlighted, stepped
 from hyperplan.report._charts_histogram import histogram
 from hyperplan.report._charts_scatter import prediction_chart, residual_chart
 from hyperplan.report._charts_thresholds import LINES, threshold_chart
@@ -38,7 +38,8 @@ def _curve_views(found: dict, wording: Wording) -> list[dict]:
 
 
 def _curve_view(parts: list, wording: Wording, kind: str, x: str, y: str, value: str, reference) -> dict:
-    curves = [Curve(part["class"], part[x], part[y], part[value]) for part in parts]
+    drawn = stepped if kind == "pr" else lambda *points: points
+    curves = [Curve(part["class"], *drawn(part[x], part[y]), part[value]) for part in parts]
     titles = [wording.say(f"curve.{kind}.{name}") for name in ("x", "y", "title")]
     colours = highlighted(curves)
     legend = [
