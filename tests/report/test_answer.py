@@ -50,6 +50,19 @@ def test_a_model_that_does_not_beat_the_baseline_is_not_praised(build):
     assert "only baselines" in quality and "only candidate that finished" in ties
 
 
+def test_too_few_tests_are_blamed_before_the_columns(build):
+    document = build("nothing_beats_baseline")
+    best = document["leaderboard"][0]
+    for row in document["leaderboard"]:
+        row["is_chosen"] = row is best
+    document["chosen"] |= {"name": best["name"], "label": best["label"]}
+    assert "say little" in answer_sentences(document)[0]
+    document["protocol"] |= {"folds": 2, "repeats": 1, "planned": 5}
+    quality = answer_sentences(document)[0]
+    assert "2 of 5 tests only" in quality and "say little" not in quality
+    assert "2 des 5 tests" in answer_sentences(document, "fr")[0]
+
+
 def test_a_budget_too_short_for_any_model_is_said_with_what_to_ask_for(build):
     document = build("only_baselines")
     absent = {"name": "SVC", "label": "Support vectors", "status": "skipped", "reason": "slow"}

@@ -7,6 +7,9 @@ import pytest
 
 from hyperplan._texts import LANGUAGES
 from hyperplan.report import render_report, write_report
+from hyperplan.report._names import readable
+from hyperplan.report._views_models import score_scale
+from hyperplan.report._wording import Wording
 
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 ALWAYS = ["answer", "leaderboard", "ties", "chosen", "importances"]
@@ -159,6 +162,7 @@ def test_a_score_corrected_for_having_been_picked_is_explained(build):
 
 def test_a_baseline_too_far_away_to_be_drawn_is_not_called_a_dashed_line(build):
     document = build("binary")
+    document["leaderboard"][-1] |= {"score": 0.76, "low": 0.76, "high": 0.76}
     words = Page(render_report(document)).text()
     assert "dashed line is the baseline" in words and "too far away" not in words
     document["leaderboard"][-1] |= {"score": -5.0, "low": -5.0, "high": -5.0}
@@ -271,3 +275,68 @@ def test_texts_have_contrast_in_light_and_dark(build):
         for text, ground, least in pairs:
             light, dark = sorted((_luminance(theme[text]), _luminance(theme[ground])), reverse=True)
             assert (light + 0.05) / (dark + 0.05) >= least, (text, ground)
+
+
+def test_the_better_half_of_the_models_fills_the_scale(build):
+    document = build("binary")
+    rows = [row for row in document["leaderboard"] if not row["is_baseline"]]
+    for row, score in zip(rows, (0.981, 0.980, 0.979, 0.975, 0.7, 0.6)):
+        row |= {"score": score, "low": score - 0.004, "high": score + 0.004}
+    leaders, scale = rows[:3], score_scale(readable(document, Wording("en")))
+    share = (scale(leaders[0]["high"]) - scale(leaders[-1]["low"])) / 100
+    assert share > 0.35 and scale.holds(0.975) and not scale.holds(0.6)
+
+
+def single_split(document):
+    for row in document["leaderboard"]:
+        row |= {"group": None, "low": None, "high": None, "difference": None}
+    document["chosen"]["score"] |= {"low": None, "high": None, "method": "one_split"}
+    document["protocol"] |= {"folds": 1, "repeats": 1, "planned": 5}
+    return document | {"diagnosis": [], "audit": []}
+
+
+def test_one_test_split_is_said_wherever_more_would_be_needed(build):
+    words = Page(render_report(single_split(build("binary")))).text()
+    assert "1 of the 5 folds with the classes in equal shares, for lack of time" in words
+    assert "the model itself was not diagnosed" in words and "Not made: a diagnosis" in words
+    for claim in (
+        "each line its",
+        "statistically tied.",
+        "nothing to compare",
+        "Nadeau",
+        "neither over-fits",
+        "adjusted",
+    ):
+        assert claim not in words, claim
+    whole = Page(render_report(build("binary"))).text()
+    assert "each line its" in whole and "Nadeau" in whole and "for lack of time" not in whole
+
+
+def test_verdicts_agree_with_the_groups(build):
+    document = build("binary")
+    row = next(row for row in document["leaderboard"] if row["group"] == "B")
+    assert "uncertain" not in Page(render_report(document)).text()
+    row["difference"]["verdict"] = "tied"  # by the test alone
+    words = Page(render_report(document)).text()
+    assert words.count("uncertain") == 2 and "it is not counted as tied" in words
+
+
+def test_candidates_of_the_same_fate_share_a_row(build):
+    document = build("failed")
+    before = render_report(document)
+    last = next(row for row in document["leaderboard"] if row["status"] == "skipped")
+    document["leaderboard"].append(last | {"label": "Another of them"})
+    after = render_report(document)
+    assert f"{last['label']} and Another of them" in Page(after).text()
+    assert after.count("<tr") == before.count("<tr")
+
+
+def test_a_mixture_is_named_with_its_members(build):
+    document = build("binary")
+    names = [row["name"] for row in document["leaderboard"][:2]]
+    document["chosen"] |= {"name": "TableBlend", "label": "Mean of the best models"}
+    document["chosen"]["settings"] = {f"{names[0]}.C": 3.0, f"{names[0]}.gamma": 0.1, names[1]: "-"}
+    words = Page(render_report(document)).text()
+    labels = [row["label"] for row in document["leaderboard"][:2]]
+    assert f"use Mean of the best models ({labels[0]} and {labels[1]})" in words
+    assert f"{names[1]}defaults" in words

@@ -117,6 +117,7 @@ def _protocol(question, standings, used) -> dict:
     return {
         "folds": min(problem.n_folds, n_splits),
         "repeats": max(1, n_splits // problem.n_folds),
+        "planned": problem.n_folds,
         "kind": question.kind,
         "column": question.settings.time_column or question.settings.group,
         "tuning": "successive halving inside each training part",
@@ -151,7 +152,7 @@ def _chosen(problem, standings, extras) -> dict:
         "why": standings.why,
         "score": _within_reach(standings.score, problem.measure),
         "other_metrics": [_within_reach(other, MEASURES[other["name"]]) for other in other_metrics(problem, chosen)],
-        "holdout": extras.get("holdout"),
+        "holdout": _within_reach(extras["holdout"], problem.measure) if extras.get("holdout") else None,
     }
 
 

@@ -82,6 +82,32 @@ def chosen_row(document: dict) -> dict:
     return next((row for row in rows if row["is_chosen"]), named[0] if named else rows[0])
 
 
+def is_compared(document: dict) -> bool:
+    """False if candidates were tested on one split only: nobody then knows how uncertain scores are."""
+    return best_row(document)["group"] is not None
+
+
+def was_cut_short(document: dict) -> bool:
+    """True if time did not suffice for all the folds that were planned."""
+    protocol = document["protocol"]
+    return protocol["planned"] is not None and protocol["folds"] < protocol["planned"]
+
+
+def chosen_name(document: dict, wording: Wording) -> str:
+    """The name of the chosen model; of a mixture, with its members."""
+    label, members = brief(document["chosen"]["label"]), chosen_members(document)
+    if len(members) < 2:
+        return label
+    return wording.say("answer.mixture", model=label, members=wording.listing(map(brief, members.values())))
+
+
+def chosen_members(document: dict) -> dict[str, str]:
+    """Class and label of the candidates that a chosen mixture is made of: its settings begin with their classes."""
+    labels = {row["name"]: row["label"] for row in finished(document)}
+    names = dict.fromkeys(key.partition(".")[0] for key in document["chosen"]["settings"] or {})
+    return {name: labels[name] for name in names} if all(name in labels for name in names) else {}
+
+
 def gap_closed(document: dict) -> float | None:
     """The share of the way from the baseline to a perfect score that the chosen model has gone."""
     baseline, perfect = best_baseline(document), document["metric"]["best"]
@@ -95,7 +121,7 @@ def quality_sentence(document: dict, wording: Wording) -> str:
     chosen, metric, baseline = document["chosen"], document["metric"], best_baseline(document)
     decimals = score_decimals(chosen["score"])
     values = {
-        "model": brief(chosen["label"]),
+        "model": chosen_name(document, wording),
         "metric": metric["label"],
         "target": brief(document["data"]["target"]["name"]),
         "score": with_unit(wording.number(chosen["score"]["value"], decimals), metric),
@@ -111,6 +137,10 @@ def quality_sentence(document: dict, wording: Wording) -> str:
         shown = with_unit(wording.number(rival["score"], decimals), metric)
         return wording.say("answer.baseline_chosen", **values, rival=brief(rival["label"]), rival_score=shown)
     if not beats_baseline(document):
+        if was_cut_short(document):
+            protocol = document["protocol"]
+            few = {"tests": int(protocol["folds"]), "planned": int(protocol["planned"])}
+            return wording.say("answer.too_few_tests", **values, **few)
         return wording.say("answer.nothing_beats_baseline", **values)
     share = gap_closed(document)
     if share is None or share <= 0:
@@ -151,7 +181,7 @@ def ties_sentence(document: dict, wording: Wording) -> str:
     values = {"model": brief(chosen["label"]), "best": brief(best["label"]), "tied": wording.listing(others)}
     if len(rows) == 1:
         return wording.say("answer.only", **values)
-    if best["group"] is None:
+    if not is_compared(document):
         return wording.say("answer.uncompared", **values)
     if not others:
         return wording.count("answer.ahead", len(rows) - 1, **values, tests=tests)
@@ -178,7 +208,7 @@ def trust_sentence(document: dict, wording: Wording) -> str:
     found.sort(key=lambda finding: SEVERITIES.index(finding["severity"]))
     held = _holdout_clause(document, wording)
     if not found:
-        return wording.say("answer.sound", holdout=held)
+        return wording.say("answer.sound" if is_compared(document) else "answer.sound_data", holdout=held)
     names = [_name(wording, finding) for finding in found[:SHOWN]]
     if len(found) > SHOWN:
         names.append(wording.count("answer.more_findings", len(found) - SHOWN))

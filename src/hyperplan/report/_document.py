@@ -132,6 +132,7 @@ DOCUMENT = {
     "protocol": {
         "folds": "number",
         "repeats": "number",
+        "planned?": "number",
         "kind": "text",
         "column?": "text",
         "tuning?": "text",

@@ -5,7 +5,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from hyperplan.report._answer import finished, sentences, tied_rows
+from hyperplan.report._answer import finished, is_compared, sentences, tied_rows
 from hyperplan.report._findings import by_severity
 from hyperplan.report._names import readable
 from hyperplan.report._views_data import created, data_view, protocol_view
@@ -86,7 +86,8 @@ def _views(document: dict, wording: Wording) -> dict:
         "created": created(document, wording),
         "used": wording.seconds(protocol["used"]) if protocol["used"] is not None else "",
         "budget": wording.seconds(protocol["budget"]) if protocol["budget"] is not None else "",
-        "tied": wording.number(len(tied_rows(document)) - 1),
+        "tied": wording.number(len(tied_rows(document)) - 1 if is_compared(document) else None),
+        "is_compared": is_compared(document),
         "candidates": wording.count("answer.key_candidates", len(finished(document))),
         "leaderboard": leaderboard_view(document, wording),
         "ties": ties_view(document, wording),

@@ -2,6 +2,7 @@
 
 import functools
 
+from hyperplan.report._answer import is_compared, was_cut_short
 from hyperplan.report._charts_histogram import histogram, spark
 from hyperplan.report._wording import Wording
 
@@ -88,11 +89,11 @@ def protocol_view(document: dict, wording: Wording) -> dict:
     """How it was measured, in words, and the receipt."""
     protocol, receipt = document["protocol"], document["receipt"]
     rows = [
-        ("folds", _folds(protocol, wording)),
+        ("folds", _folds(document, wording)),
         ("tuning", wording.word("tuning", protocol["tuning"]) if protocol["tuning"] else ""),
-        ("interval", _interval(document, wording)),
+        ("interval", _interval(document, wording) if is_compared(document) else ""),
         ("selection", wording.word("method", document["chosen"]["score"]["method"] or "")),
-        ("comparison", _comparison(protocol, wording)),
+        ("comparison", _comparison(protocol, wording) if is_compared(document) else ""),
         ("budget", _budget(protocol, wording)),
         ("seed", "" if protocol["seed"] is None else str(protocol["seed"])),
     ]
@@ -116,9 +117,12 @@ def created(document: dict, wording: Wording) -> str:
     return f"{day} {hour[:5]}{' UTC' if document['created'].endswith('Z') else ''}".strip()
 
 
-def _folds(protocol: dict, wording: Wording) -> str:
-    kind = wording.word("folds", protocol["kind"])
-    folds = wording.say("protocol.folds_text", folds=int(protocol["folds"]), kind=kind)
+def _folds(document: dict, wording: Wording) -> str:
+    protocol = document["protocol"]
+    values = {"folds": int(protocol["folds"]), "kind": wording.word("folds", protocol["kind"])}
+    folds = wording.say("protocol.folds_text", **values)
+    if was_cut_short(document):
+        folds = wording.say("protocol.folds_some", planned=int(protocol["planned"]), **values)
     if protocol["column"]:
         folds = wording.say("protocol.folds_by", folds=folds, name=protocol["column"])
     repeats = int(protocol["repeats"])

@@ -2,11 +2,21 @@
 
 from statistics import median
 
-from hyperplan.report._answer import best_baseline, best_row, chosen_row, finished, score_decimals, with_unit
+from hyperplan.report._answer import (
+    best_baseline,
+    best_row,
+    chosen_members,
+    chosen_row,
+    finished,
+    is_compared,
+    score_decimals,
+    with_unit,
+)
 from hyperplan.report._charts_strips import strip, strip_axis, strip_scale
 from hyperplan.report._wording import UNKNOWN, Wording, brief, decimals_for
 
-NARROWEST = 0.12  # share of the scale that the models' intervals keep beside a baseline
+LEADERS = 0.4  # share of the scale that the intervals of the better half of the models have at least
+FEWEST = 3  # of the better half
 
 
 def common_decimals(rows: list[dict]) -> int:
@@ -25,23 +35,28 @@ def leaderboard_view(document: dict, wording: Wording) -> dict:
     shown = [_leaderboard_row(document, wording, row, decimals, scale, reference) for row in rows]
     for before, row in zip([None, *shown], shown):
         row["starts_group"] = before is not None and before["group"] != row["group"]
-    failed = [
-        {
-            "label": row["label"],
-            "status": wording.word("status", row["status"]),
-            "reason": wording.known("compete.reasons", row["reason"] or ""),
-        }
-        for row in document["leaderboard"]
-        if row["status"] != "ok"
-    ]
     return {
         "rows": shown,
-        "failed": failed,
+        "failed": _failed(document, wording),
+        "is_compared": is_compared(document),
         "axis": strip_axis(wording, scale),
         "has_baseline": baseline is not None and scale.holds(baseline["score"]),
         "goes_beyond": not all(scale.holds(row["score"]) for row in rows),
         "corrected": _corrected(document, wording, decimals),
     }
+
+
+def _failed(document: dict, wording: Wording) -> list[dict]:
+    """The candidates without a score; those with the same fate share a row."""
+    fates: dict[tuple[str, str], list[str]] = {}
+    for row in document["leaderboard"]:
+        if row["status"] != "ok":
+            reason = wording.known("compete.reasons", row["reason"] or "")
+            fates.setdefault((wording.word("status", row["status"]), reason), []).append(brief(row["label"]))
+    return [
+        {"label": wording.listing(labels, at_most=len(labels)), "status": status, "reason": reason}
+        for (status, reason), labels in fates.items()
+    ]
 
 
 def _corrected(document: dict, wording: Wording, decimals: int) -> str:
@@ -54,19 +69,19 @@ def _corrected(document: dict, wording: Wording, decimals: int) -> str:
 
 
 def score_scale(document: dict):
-    """A scale for all scores at least as good as the baseline's; worse ones are marked at its end.
-
-    A baseline so far away that the models could not be told apart is marked at the end, too.
-    """
+    """A scale on which the better half of the models can be told apart; what is far worse is marked at its end."""
     rows, baseline = finished(document), best_baseline(document)
     sign = 1 if document["metric"]["greater_is_better"] else -1
     if baseline:
         kept = [row for row in rows if sign * row["score"] >= sign * baseline["score"]]
         rows = kept if len(kept) > 1 else rows
-    bounds, models = _bounds(rows), _bounds([row for row in rows if not row["is_baseline"]])
-    if models and max(models) - min(models) < NARROWEST * (max(bounds) - min(bounds)):
-        bounds = models
-    return strip_scale(min(bounds), max(bounds))
+    low, high = min(_bounds(rows)), max(_bounds(rows))
+    models = sorted((row for row in rows if not row["is_baseline"]), key=lambda row: -sign * row["score"])
+    leaders = _bounds(models[: max(FEWEST, (len(models) + 1) // 2)])
+    widest = (max(leaders) - min(leaders)) / LEADERS if leaders else 0.0
+    if widest:
+        low, high = (max(low, high - widest), high) if sign > 0 else (low, min(high, low + widest))
+    return strip_scale(low, high)
 
 
 def _bounds(rows: list[dict]) -> list[float]:
@@ -102,12 +117,20 @@ def ties_view(document: dict, wording: Wording) -> dict:
     """Paired differences from the best with the region of practical equivalence, and the groups."""
     best = best_row(document)
     rows = [row for row in finished(document) if row["difference"]]
+    verdicts = [_verdict(row, best) for row in rows]
+    level = document["protocol"]["level"]
     rope = document["protocol"]["rope"] or 0.0
     scale = _difference_scale(rows, rope)
     decimals = common_decimals([row["difference"] for row in rows])
     return {
         "best": brief(best["label"]),
-        "rows": [_difference_row(document, wording, row, decimals, scale, rope) for row in rows],
+        "rows": [
+            _difference_row(wording, row, decimals, scale, rope) | {"verdict": wording.word("verdict", verdict)}
+            for row, verdict in zip(rows, verdicts)
+        ],
+        "is_compared": is_compared(document),
+        "alpha": wording.number(1 - level, decimals_for(2 * (1 - level)) - 1),
+        "has_unsettled": "unsettled" in verdicts,
         "axis": strip_axis(wording, scale),
         "rope": wording.number(rope, max(decimals_for(2 * rope) - 1, 0)) if rope else "",
         "groups": _groups(document),
@@ -124,7 +147,13 @@ def _difference_scale(rows: list[dict], rope: float):
     return strip_scale(max(min([*bounds, -rope]), -reach), min(max([*bounds, rope]), reach))
 
 
-def _difference_row(document, wording: Wording, row: dict, decimals: int, scale, rope: float) -> dict:
+def _verdict(row: dict, best: dict) -> str:
+    """The verdict of the test; "unsettled" for a model that it does not call worse but that ranks below one it does."""
+    verdict = row["difference"]["verdict"]
+    return "unsettled" if verdict == "tied" and row["group"] != best["group"] else verdict
+
+
+def _difference_row(wording: Wording, row: dict, decimals: int, scale, rope: float) -> dict:
     difference = row["difference"]
     shown = wording.signed(difference["mean"], decimals)
     interval = wording.interval(difference["low"], difference["high"], decimals)
@@ -138,7 +167,6 @@ def _difference_row(document, wording: Wording, row: dict, decimals: int, scale,
         "difference": shown,
         "interval": interval,
         "p": wording.probability(difference["p_adjusted"] if difference["p_adjusted"] is not None else difference["p"]),
-        "verdict": wording.word("verdict", difference["verdict"]),
         "strip": strip(wording, scale, *values, tip, kind, 0.0, (-rope, rope) if rope else None),
     }
 
@@ -181,7 +209,8 @@ def chosen_view(document: dict, wording: Wording) -> dict:
         "level": wording.percent(score["level"] or document["protocol"]["level"], 0),
         "baseline": with_unit(wording.number(baseline["score"], decimals), metric) if baseline else "",
         "baseline_label": brief(baseline["label"]) if baseline else "",
-        "settings": [(name, str(value)) for name, value in (chosen["settings"] or {}).items()],
+        "settings": _chosen_settings(document, wording),
+        "members": list(chosen_members(document).values()) if len(chosen_members(document)) > 1 else [],
         "others": others,
         "holdout": with_unit(wording.number(held["value"], score_decimals(held)), metric) if held else "",
         "holdout_interval": wording.interval(held["low"], held["high"], score_decimals(held))
@@ -190,6 +219,15 @@ def chosen_view(document: dict, wording: Wording) -> dict:
         "holdout_rows": wording.count("rows", held["rows"]) if held else "",
         "method": wording.word("method", score["method"]) if score["method"] else "",
     }
+
+
+def _chosen_settings(document: dict, wording: Wording) -> list[tuple[str, str]]:
+    """Names and values; a member of a mixture that has no settings of its own has the defaults."""
+    members = chosen_members(document)
+    return [
+        (name, wording.say("chosen.default") if name in members else str(value))
+        for name, value in (document["chosen"]["settings"] or {}).items()
+    ]
 
 
 def certificates_view(document: dict, wording: Wording) -> list[dict]:
