@@ -13,7 +13,13 @@ from persistence_common import forge, forge_arrays
 
 import hyperplan
 from hyperplan.cluster import DBSCAN, OPTICS, KMeans, SpectralClustering
-from hyperplan.ensemble import GradientBoostingClassifier, RandomForestRegressor
+from hyperplan.ensemble import (
+    AdaBoostClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 from hyperplan.kernels import RBF, AdditiveChiSquared, RBFSampler
 from hyperplan.linear_model import LogisticRegression
 from hyperplan.manifold import MDS, Isomap, LandmarkIsomap
@@ -31,6 +37,8 @@ from hyperplan.neighbors import (
 from hyperplan.persistence import ModelFileError
 from hyperplan.preprocessing import PolynomialFeatures
 from hyperplan.random_projection import SparseRandomProjection
+from hyperplan.svm import SVC
+from hyperplan.tree import MultiwayTreeClassifier
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(70, 3))
@@ -272,6 +280,9 @@ SWEPT = [
     *((model, COUNTS) for model in (CategoricalNB(), MultinomialNB())),
     (MIXED_NB, MIXED),
     (KNeighborsClassifier(), sp.csr_matrix(X)),
+    *((model, X) for model in (RandomForestClassifier(2, random_state=0), HistGradientBoostingClassifier(max_iter=2))),
+    *((model, X) for model in (AdaBoostClassifier(n_estimators=2), GradientBoostingClassifier(n_estimators=2))),
+    *((model, X) for model in (MultiwayTreeClassifier(max_depth=2), SVC())),
 ]
 SWEEP = """
 import json, pathlib, sys, traceback, warnings
@@ -284,7 +295,8 @@ from persistence_common import forge_arrays
 
 def changes(array):
     if array.dtype.kind in "iu":
-        for value in (10**6, -10**6):
+        ends = np.iinfo(array.dtype)
+        for value in (min(10**6, ends.max), max(-10**6, ends.min)):
             other = array.copy()
             other.reshape(-1)[array.size // 2 :] = value
             yield other

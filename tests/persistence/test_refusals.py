@@ -7,10 +7,11 @@ import zipfile
 
 import numpy as np
 import pytest
-from persistence_common import forge, members_of, sign, write_members
+from persistence_common import forge, forge_arrays, members_of, sign, write_members
 
 import hyperplan
 from hyperplan.ensemble import (
+    AdaBoostRegressor,
     GradientBoostingRegressor,
     HistGradientBoostingRegressor,
     RandomForestRegressor,
@@ -306,6 +307,29 @@ def test_nested_shared_tuples_do_not_explode(path):
     assert describe(path)["class"] is None
 
 
+@pytest.mark.parametrize("kind", ["dict", "set", "frozenset"])
+def test_keys_that_collide_are_refused(kind, path):
+    """Multiples of 2^61 - 1 have the hash 0: n of them in a dictionary take n^2 / 2 comparisons, minutes a megabyte."""
+    keys = [i * (2**61 - 1) for i in range(1, 20_000)]
+    written = [part for key in keys for part in (key, 0)] if kind == "dict" else keys
+
+    def edit(document):
+        document["objects"].append([kind, written])
+
+    check_refused(forge(path, edit), "same hash")
+    hyperplan.save({-1: 1, -2: 2, **dict.fromkeys(keys[:20])}, path)  # a few may
+    assert len(hyperplan.load(path)) == 22
+
+
+def test_documents_that_would_fill_the_memory(path, monkeypatch):
+    """Empty lists take twenty times the memory of their text."""
+    forge(path, lambda document: document.update(more=[[] for _ in range(100_000)]))
+    size = len(members_of(path)["model.json"])
+    monkeypatch.setenv("HYPERPLAN_MEMORY_BUDGET", str(20 * size))
+    check_refused(path, "unpacks to")
+    hyperplan.load(path, max_bytes=2 * size)  # for those who trust the file
+
+
 def test_deep_nesting_is_refused(path):
     def edit(document):
         objects = document["objects"]
@@ -387,6 +411,37 @@ def test_multiway_trees(path):
     check_refused(
         forged_array(model, path, lambda loaded: loaded.tree_.feature, lambda a: a * 0 + 9), "column that there"
     )
+
+
+def test_multiway_tables_serve_one_node_each(path):
+    """Many nodes with one long table would take hours to check."""
+    codes = np.random.default_rng(0).integers(0, 4, size=(200, 3)).astype(float)
+    model = MultiwayTreeClassifier(categorical_features=[0, 1, 2]).fit(codes, codes.sum(axis=1) > 4)
+    assert np.sum(model.tree_.table_start >= 0) > 2
+    hyperplan.save(model, path)
+    assert hyperplan.load(path).predict(codes).tolist() == model.predict(codes).tolist()
+
+    def one_for_all(name, array):
+        new = {"table": np.full(1000, -1), "n_values": np.full(3, 1000), "table_start": np.minimum(array, 0)}
+        return new.get(name.rpartition(".")[2])
+
+    check_refused(forge_arrays(path, one_for_all), "leads out")
+
+
+@pytest.mark.parametrize(
+    "model", [RandomForestRegressor(2), GradientBoostingRegressor(n_estimators=2), AdaBoostRegressor(n_estimators=2)]
+)
+def test_trees_have_numbers_of_their_own(model, path):
+    """A small file could otherwise hold a thousand trees of one large array, which are packed one after another."""
+    hyperplan.save(model.fit(X, Y), path)
+
+    def edit(document):
+        objects, classes = document["objects"], document["classes"]
+        kept = [i for i, (name, _) in enumerate(classes) if name.endswith(("Nodes", "Tree"))]
+        trees = [content for kind, content in objects if kind in ("object", "record") and content[0] in kept]
+        trees[1][1] = trees[0][1]
+
+    check_refused(forge(path, edit), "the same numbers")
 
 
 def test_scalers_need_a_number_per_column(path):

@@ -24,6 +24,9 @@ MANIFEST, DOCUMENT = "manifest.json", "model.json"
 NAMES = re.compile(r"manifest\.json|model\.json|arrays/[0-9]{1,4}\.npy")
 MAX_MEMBERS = 1000
 MAX_MANIFEST, MAX_DOCUMENT = 2**20, 2**29
+JSON_GROWTH = (
+    32  # bytes of objects that a byte of JSON may become: an empty list, of three characters, takes 64 and more
+)
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # the first time a zip file can have
 MEMORY_SHARE = 0.8  # of the memory that is free, which a model may fill
 
@@ -126,10 +129,11 @@ class Archive:
             raise ModelFileError(f"The file announces {human_bytes(listed[DOCUMENT]['size'])} in {DOCUMENT}: refused.")
         total = sum(entry["size"] for entry in listed.values())
         limit = int(MEMORY_SHARE * available_bytes()) if max_bytes is None else max_bytes
-        if total > limit:
+        grown = 0 if max_bytes is not None else JSON_GROWTH * listed[DOCUMENT]["size"]
+        if total + grown > limit:
             raise ModelFileError(
-                f"The file unpacks to {human_bytes(total)}, more than the {human_bytes(limit)} allowed: free memory, "
-                "or pass a larger max_bytes if you trust the file."
+                f"The file unpacks to {human_bytes(total + grown)}, more than the {human_bytes(limit)} allowed: free "
+                "memory, or pass a larger max_bytes if you trust the file."
             )
 
     def size_of(self, name) -> int:

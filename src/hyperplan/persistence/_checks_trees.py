@@ -102,6 +102,8 @@ def _forest(forest):
         return "it has no trees, or one twice"
     if not are(trees, NODES):
         return "a tree is none"
+    if _share_numbers(trees):
+        return "two trees have the same numbers"
     if any(outside(nodes.feature[nodes.children_left >= 0], 0, d) for nodes in trees):
         return "a split asks for a column that there is not"
     if len({nodes.value.shape[1] for nodes in trees}) > 1:
@@ -127,6 +129,11 @@ def _are_distinct(things):
     return len({id(thing) for thing in things}) == len(things)
 
 
+def _share_numbers(trees):
+    """Whether trees share arrays: what is packed for walks has them once per tree, and would have no end either."""
+    return not all(_are_distinct([getattr(tree, name) for tree in trees]) for name in ("feature", "threshold", "value"))
+
+
 def _gradient_boosting(boosting):
     members = vars(boosting).get("estimators_")
     if members is None:
@@ -135,6 +142,8 @@ def _gradient_boosting(boosting):
         return "its trees are none"
     if not _are_distinct(members.ravel()) or not _are_distinct([each.tree_ for each in members.ravel()]):
         return "a tree stands in it twice"
+    if _share_numbers([each.tree_ for each in members.ravel()]):
+        return "two trees have the same numbers"
     if any(each.n_features_in_ != boosting.n_features_in_ for each in members.ravel()):
         return "a tree was grown on another number of columns"
     if members.ndim != 2 or members.shape[1] != boosting.n_trees_per_iteration_:
@@ -143,8 +152,12 @@ def _gradient_boosting(boosting):
 
 
 def _ada_boost(boosting):
-    if not _are_distinct(vars(boosting).get("estimators_", ())):
+    learners = vars(boosting).get("estimators_", ())
+    if not _are_distinct(learners):
         return "a learner stands in it twice"
+    trees = [each.tree_ for each in learners if are([each], BASE_TREE)]
+    if not _are_distinct(trees) or _share_numbers(trees):
+        return "two learners have the same numbers"
     for member in vars(boosting).get("estimators_", ()):
         if getattr(member, "n_features_in_", None) != getattr(boosting, "n_features_in_", None):
             return "a learner was fitted on another number of columns"
@@ -209,6 +222,9 @@ def _multiway(nodes):
     asked = nodes.feature[inner]
     if outside(asked, 0, len(nodes.n_values)):
         return "a split asks for a column that there is not"
+    sizes = nodes.n_values[asked[nodes.table_start[inner] >= 0]]
+    if outside(sizes, 0, len(nodes.table) + 1) or sizes.sum() > len(nodes.table):  # no entry serves two nodes
+        return "a category leads out of the tree"
     for node, low, high, column in zip(inner, first, last, asked):
         start, size = nodes.table_start[node], nodes.n_values[column]
         codes = nodes.table[start : start + size] if start >= 0 else nodes.table[:0]

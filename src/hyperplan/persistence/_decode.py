@@ -32,6 +32,7 @@ from hyperplan.persistence._state import restore
 PARTS = ("root", "classes", "pools", "objects")
 MAX_POOLS = 900
 MAX_HASHED = 10**7  # parts of keys of dictionaries in a file
+MAX_ALIKE = 50  # keys of one dictionary with the same hash, which have to be compared one by one
 BIT_GENERATORS = {"MT19937": 624, "PCG64": None, "PCG64DXSM": None, "Philox": 4, "SFC64": None}  # largest position
 
 
@@ -157,6 +158,8 @@ class _Reader:
             self._hashed += size
             _require(size <= MAX_KEY, f"a {type(value).__name__} cannot be a key")
             _require(self._hashed <= MAX_HASHED, "its keys are too large")
+        alike = collections.Counter(map(hash, values))
+        _require(max(alike.values(), default=0) <= MAX_ALIKE, "too many keys have the same hash")
         return values
 
     def class_at(self, number, kind):
