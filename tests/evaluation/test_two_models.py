@@ -46,7 +46,7 @@ def test_exact_intervals_cover_at_every_share():
         assert stats.binom.pmf(np.arange(n + 1), n, share)[inside].sum() >= 0.95
 
 
-@pytest.mark.parametrize("k, n", [(-1, 5), (6, 5), (0.5, 5), (0, 0)])
+@pytest.mark.parametrize("k, n", [(-1, 5), (6, 5), (0.5, 5), (0, 0), (np.nan, 5), (1, np.inf)])
 def test_impossible_counts(k, n):
     with pytest.raises(ValueError, match="whole numbers"):
         binomial_interval(k, n)
@@ -200,6 +200,31 @@ def test_delong_intervals_cover():
     truth = stats.norm.cdf(1 / np.sqrt(2))
     hits = [truth in delong_interval(y, y + rng.normal(size=60)) for _ in range(600)]
     assert abs(np.mean(hits) - 0.95) < 0.035  # three standard errors, and the normal law near the end of the scale
+
+
+def test_mid_p_of_thousands_of_rows():
+    """The number of subsets of 2300 rows is beyond float64, the p-value is not."""
+    table = answers(1700, 1100, 1200, 0)
+    expected = stats.binom.cdf(1100, 2300, 0.5) + stats.binom.cdf(1099, 2300, 0.5)
+    assert mcnemar(*table, method="mid_p").p == pytest.approx(expected, rel=1e-9)
+    assert mcnemar(*answers(3, 0, 5, 0), method="mid_p").p == pytest.approx(2**-5)
+
+
+def test_tables_of_one_column_are_not_paired_with_every_row():
+    truth, first, second = (np.array(part) for part in answers(3, 1, 5, 0))
+    assert mcnemar(truth[:, None], first, second[:, None]) == mcnemar(truth, first, second)
+    y, score = np.array([0, 0, 1, 1, 0]), np.array([0.1, 0.4, 0.3, 0.8, 0.2])
+    assert delong_interval(y[:, None], score[:, None]) == delong_interval(y, score)
+    with pytest.raises(ValueError, match="one value per row"):
+        mcnemar(truth, first, np.column_stack([second, second]))
+    with pytest.raises(ValueError, match="one value per row"):
+        mcnemar([], [], [])
+
+
+def test_scores_that_are_no_numbers_have_no_ranks():
+    with pytest.raises(ValueError, match="row 2 is not a number"):
+        delong_interval([0, 0, 1, 1], [0.1, 0.4, np.nan, 0.8])
+    assert delong_interval([0, 0, 1, 1], [-np.inf, 0.4, 0.5, np.inf]).value == 1
 
 
 def test_delong_of_equal_scores_and_bad_classes():

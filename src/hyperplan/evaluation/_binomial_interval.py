@@ -42,7 +42,8 @@ def binomial_interval(successes, n, *, method: str = "exact", level: float = 0.9
 
     check_choice("method", method, ("exact", "wilson"))
     check_level(level)
-    if int(n) != n or int(successes) != successes or not 0 <= successes <= n or n < 1:
+    whole = all(np.isfinite(number) and int(number) == number for number in (successes, n))
+    if not whole or not 0 <= successes <= n or n < 1:
         raise ValueError(
             f"successes and n must be whole numbers with 0 <= successes <= n, n >= 1; got {successes}, {n}"
         )

@@ -24,6 +24,16 @@ def check_choice(name, value, options):
     return value
 
 
+def check_labels(labels, name="labels") -> np.ndarray:
+    """One value per row; a table of one column is taken for that column, which would else be paired with every row."""
+    labels = np.asarray(labels)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if labels.ndim != 1 or not labels.size:
+        raise ValueError(f"{name} must be one value per row, of at least one row; got shape {labels.shape}")
+    return labels
+
+
 def check_scores(scores) -> np.ndarray:
     """At least two finite numbers, one per split."""
     scores = np.asarray(scores, dtype=np.float64)

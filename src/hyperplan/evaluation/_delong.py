@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperplan._base import check_consistent_length
-from hyperplan.evaluation._checks import check_level
+from hyperplan.evaluation._checks import check_labels, check_level
 from hyperplan.evaluation._interval import Interval
 
 
@@ -102,7 +102,7 @@ def _clipped(area, half):
 def _areas(y_true, scores):
     """Areas and their covariance matrix."""
     check_consistent_length(y_true, *scores)
-    y_true = np.asarray(y_true)
+    y_true = check_labels(y_true, "y_true")
     labels = np.unique(y_true)
     if labels.size != 2:
         raise ValueError(f"ROC curves need two classes, y_true has {labels.size}")
@@ -112,7 +112,9 @@ def _areas(y_true, scores):
         raise ValueError(f"a variance needs two rows of each class, got {m} positive and {n} negative")
     above, below = np.empty((len(scores), m)), np.empty((len(scores), n))
     for k, score in enumerate(scores):
-        score = np.asarray(score, dtype=np.float64)
+        score = check_labels(np.asarray(score, dtype=np.float64), "scores")
+        if np.isnan(score).any():
+            raise ValueError(f"the score of row {np.flatnonzero(np.isnan(score))[0]} is not a number")
         ranks = _midranks(score)
         above[k] = (ranks[positive] - _midranks(score[positive])) / n
         below[k] = 1 - (ranks[~positive] - _midranks(score[~positive])) / m

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperplan._base import check_consistent_length
-from hyperplan.evaluation._checks import check_choice
+from hyperplan.evaluation._checks import check_choice, check_labels
 
 
 class McNemar(NamedTuple):
@@ -54,18 +54,18 @@ def mcnemar(y_true, first, second, *, method: str = "exact") -> McNemar:
     >>> print(mcnemar([1, 1, 1, 1, 0, 0, 0], [1, 1, 1, 1, 0, 0, 1], [0, 0, 0, 1, 1, 1, 0]))
     only the first right: 5 rows, only the second: 1 rows, p 0.219
     """
-    from scipy.special import bdtr, binom, chdtrc
+    from scipy.special import bdtr, chdtrc
 
     check_choice("method", method, ("exact", "mid_p", "corrected", "asymptotic"))
     check_consistent_length(y_true, first, second)
-    truth = np.asarray(y_true)
-    right, other = np.asarray(first) == truth, np.asarray(second) == truth
+    truth, *answers = (check_labels(labels) for labels in (y_true, first, second))
+    right, other = (answer == truth for answer in answers)
     b, c = int(np.sum(right & ~other)), int(np.sum(other & ~right))
     n, fewer = b + c, min(b, c)
     if method in ("exact", "mid_p"):
         p = min(1.0, 2 * float(bdtr(fewer, n, 0.5))) if n else 1.0
         if method == "mid_p" and n:
-            p = 1.0 if b == c else 2 * float(bdtr(fewer, n, 0.5)) - float(binom(n, fewer)) * 0.5**n
+            p = 1.0 if b == c else float(bdtr(fewer, n, 0.5) + bdtr(fewer - 1, n, 0.5) if fewer else 0.5**n)
         return McNemar(b, c, float(fewer), p)
     gap = max(abs(b - c) - 1, 0) if method == "corrected" else abs(b - c)
     statistic = gap**2 / n if n else 0.0
