@@ -10,7 +10,7 @@ import numpy as np
 import hyperplan
 from hyperplan.compete._columns_values import typed_values
 from hyperplan.compete._measures import MEASURES, rope_of
-from hyperplan.compete._quality import bias_variance, classification_quality, regression_quality
+from hyperplan.compete._quality import bias_variance, classification_quality, histogram, regression_quality
 from hyperplan.compete._question import Question
 from hyperplan.compete._standings import CORRECTION, LEVEL, Standings, other_metrics, plain_settings
 from hyperplan.report._document import SCHEMA
@@ -59,7 +59,7 @@ def make_document(
         "partial_dependence": extras.get("dependence", []),
         "learning_curve": extras.get("learning"),
         "bias_variance": bias_variance(problem, chosen),
-        "diagnosis": [finding.as_dict() for finding in findings["diagnosis"]],
+        "diagnosis": [_finding_within_reach(finding, problem.measure) for finding in findings["diagnosis"]],
         "audit": [finding.as_dict() for finding in findings["audit"]],
         "receipt": {
             "data_sha256": sha256,
@@ -143,6 +143,14 @@ def _within_reach(part: dict, measure) -> dict:
     return part | cut
 
 
+def _finding_within_reach(finding, measure) -> dict:
+    """A finding as JSON has it, whose score and gain over the baseline have intervals that end where scores end."""
+    values = _within_reach(dict(finding.values), measure)
+    if measure.best is not None and {"baseline", "gain_high"} <= values.keys():
+        values["gain_high"] = min(values["gain_high"], abs(measure.best - values["baseline"]))
+    return finding.as_dict() | {"values": values}
+
+
 def _chosen(problem, standings, extras) -> dict:
     chosen = standings.chosen
     return {
@@ -176,7 +184,7 @@ def _target(name, problem) -> dict:
     if problem.classes:
         counts = np.bincount(problem.y, minlength=len(problem.classes))
         return {"name": name, "classes": list(problem.classes), "counts": counts.tolist()}
-    counts, edges = np.histogram(problem.y, bins=20)
+    counts, edges = histogram(problem.y, 20)
     mean, spread = float(problem.y.mean()), float(problem.y.std())
     return {"name": name, "edges": edges.tolist(), "counts": counts.tolist(), "mean": mean, "std": spread}
 
@@ -191,8 +199,8 @@ def column_glance(frame, column, position: int) -> dict:
         values = typed_values(frame[column.name], column)
         values = values[np.isfinite(values)]
         if values.size:
-            low, high = np.quantile(values, [0.005, 0.995])
-            counts, edges = np.histogram(np.clip(values, low, high), bins=12)
+            low, high = 4 * np.quantile(values / 4, [0.005, 0.995])  # differences of the largest floats overflow
+            counts, edges = histogram(np.clip(values, low, high), 12)
             found |= {"edges": edges.tolist(), "counts": counts.tolist()}
     elif column.kind in ("category", "text", "id", "constant"):
         top = frame[column.name].value_counts().head(TOP_VALUES)

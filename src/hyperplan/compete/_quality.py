@@ -33,15 +33,29 @@ def classification_quality(problem: Problem, entry: Entry) -> dict:
         "classes": list(problem.classes),
         "positive": problem.classes[1] if is_binary else None,
         "prevalence": float(counts[1] / len(y)) if is_binary else None,
-        "roc": [_roc(problem, y == k, shares[:, k], k) for k in shown],
-        "pr": [_precision_recall(problem, y == k, shares[:, k], k) for k in shown],
-        "pr_gain": [_gain(problem, y == k, shares[:, k], k) for k in shown],
+        "roc": [_roc(problem, y == k, shares[:, k], k) for k in shown if 0 < counts[k] < len(y)],
+        "pr": [_precision_recall(problem, y == k, shares[:, k], k) for k in shown if counts[k]],
+        "pr_gain": [_gain(problem, y == k, shares[:, k], k) for k in shown if 0 < counts[k] < len(y)],
         "calibration": _calibration(y == shown[0], shares[:, shown[0]])
         if is_binary
         else _calibration(label == y, shares.max(axis=1)),
         "confusion": metrics.confusion_matrix(y, label, labels=np.arange(n_classes)).tolist(),
         "thresholds": _thresholds(y == 1, shares[:, 1]) if is_binary else None,
     }
+
+
+def histogram(values: np.ndarray, n_bins: int) -> tuple[np.ndarray, np.ndarray]:
+    """``(counts, edges)``: fewer bins where so many cannot be told apart, as those of 1e17 and 1e17 + 16."""
+    low, high = float(values.min()), float(values.max())
+    if not np.isfinite(high - low):  # as wide as floats reach
+        counts, edges = histogram(values / 4, n_bins)
+        return counts, 4 * edges
+    while n_bins > 1:
+        try:
+            return np.histogram(values, bins=n_bins)
+        except ValueError:
+            n_bins //= 2
+    return np.array([len(values)]), np.array([low, high if high > low else np.nextafter(low, np.inf)])
 
 
 def _thinned(*curves):
@@ -128,7 +142,7 @@ def regression_quality(problem: Problem, entry: Entry) -> dict:
     low, high = residual_quantiles(problem, entry)
     some = np.arange(len(y))[:: 1 + len(y) // MOST_POINTS]
     errors = y - prediction
-    counts, edges = np.histogram(errors, bins=min(30, max(5, int(np.sqrt(len(errors))))))
+    counts, edges = histogram(errors, min(30, max(5, int(np.sqrt(len(errors))))))
     return {
         "true": y[some].tolist(),
         "predicted": prediction[some].tolist(),
@@ -167,7 +181,7 @@ def bias_variance(problem: Problem, entry: Entry) -> dict | None:
     """
     n_repeats = len(entry.outcomes) // problem.n_folds
     if n_repeats < 2:
-        return None
+        return _training_gap(problem, entry)
     whole = np.array([pooled(problem, entry, repeat) for repeat in range(n_repeats)])
     if problem.classes:
         labels = whole.argmax(axis=2)
@@ -177,3 +191,20 @@ def bias_variance(problem: Problem, entry: Entry) -> dict | None:
     error = float(np.mean((whole - problem.y) ** 2))
     variance = float(whole.var(axis=0, ddof=1).mean())
     return {"loss": "squared", "error": error, "bias": max(0.0, error - variance), "variance": variance, "noise": None}
+
+
+def _training_gap(problem: Problem, entry: Entry) -> dict | None:
+    """A sketch from one repetition: how far from perfect the score is on training rows, and how much further on others.
+
+    The first part is what the model cannot follow (bias and noise), the second what it learnt of single rows and cannot
+    use (variance); a model that knows its rows by heart has only the second.
+    """
+    best = problem.measure.best
+    train, validation = (
+        np.mean([getattr(outcome, name) for outcome in entry.outcomes.values()]) for name in ("train_score", "score")
+    )
+    if best is None or not np.isfinite([train, validation]).all():
+        return None
+    error = float(abs(best - validation))
+    bias = min(error, float(abs(best - train)))
+    return {"loss": "training_gap", "error": error, "bias": bias, "variance": error - bias, "noise": None}

@@ -4,15 +4,26 @@ from hyperplan._texts import area_texts
 from hyperplan.report._document import SEVERITIES
 from hyperplan.report._wording import Wording, brief
 
+SCORES = {
+    *("score", "low", "high", "baseline", "perfect", "best", "worst", "best_score", "rival_score"),
+    *("train", "validation", "half", "full", "drop"),
+    *(f"{name}{end}" for name in ("gain", "gap") for end in ("", "_low", "_high")),
+}  # values in the unit of the metric
 
-def finding_texts(wording: Wording, area: str, finding: dict) -> dict:
+
+def finding_texts(wording: Wording, area: str, finding: dict, decimals: int | None = None) -> dict:
     """``title``, ``message`` and ``advice`` of a finding, with its code, severity and columns.
 
-    A note asks for nothing, so it has no advice.  A document may come from a later version whose codes have no text
-    here: such a finding shows what it holds.
+    Scores have so many ``decimals``; without, as many digits as the sentence says.  A note asks for nothing, so it has
+    no advice.  A document may come from a later version whose codes have no text here: such a finding shows what it
+    holds.
     """
     columns = wording.listing((wording.quote(brief(name)) for name in finding["columns"]), at_most=8)
     values = {**finding["values"], "columns": columns}
+    if decimals is not None:
+        values |= {name: wording.rounded(values[name], decimals) for name in SCORES & values.keys()}
+    if isinstance(values.get("rival"), str):
+        values["rival"] = wording.word("model", values["rival"])
     shown = {"area": area, "code": finding["code"], "severity": finding["severity"], "columns": finding["columns"]}
     try:
         patterns = area_texts(area, wording.language)[finding["code"]]
@@ -23,7 +34,7 @@ def finding_texts(wording: Wording, area: str, finding: dict) -> dict:
         return shown | {"title": finding["code"], "message": " · ".join(filter(None, (columns, held))), "advice": ""}
 
 
-def by_severity(wording: Wording, area: str, findings: list[dict]) -> list[dict]:
+def by_severity(wording: Wording, area: str, findings: list[dict], decimals: int | None = None) -> list[dict]:
     """All findings of an area, the worst first."""
     order = sorted(findings, key=lambda finding: SEVERITIES.index(finding["severity"]))
-    return [finding_texts(wording, area, finding) for finding in order]
+    return [finding_texts(wording, area, finding, decimals) for finding in order]

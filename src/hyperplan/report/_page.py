@@ -5,9 +5,10 @@ import os
 import tempfile
 from pathlib import Path
 
-from hyperplan.report._answer import finished, is_compared, sentences, tied_rows
+from hyperplan.report._answer import finished, is_compared, score_decimals, sentences, tied_rows
 from hyperplan.report._findings import by_severity
 from hyperplan.report._names import readable
+from hyperplan.report._next import next_steps
 from hyperplan.report._views_data import created, data_view, protocol_view
 from hyperplan.report._views_insight import bias_variance_view, dependence_view, importances_view, learning_view
 from hyperplan.report._views_models import certificates_view, chosen_view, leaderboard_view, ties_view
@@ -99,7 +100,10 @@ def _views(document: dict, wording: Wording) -> dict:
         "learning": learning_view(document, wording),
         "bias_variance": bias_variance_view(document, wording),
         "certificates": certificates_view(document, wording),
-        "diagnosis": by_severity(wording, "diagnosis", document["diagnosis"]),
+        "diagnosis": by_severity(
+            wording, "diagnosis", document["diagnosis"], score_decimals(document["chosen"]["score"])
+        ),
+        "next_steps": next_steps(document, wording),
         "audit": by_severity(wording, "audit", document["audit"]),
         "data": data_view(document, wording),
         "protocol": protocol_view(document, wording),

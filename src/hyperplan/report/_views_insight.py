@@ -98,12 +98,13 @@ def bias_variance_view(document: dict, wording: Wording) -> dict | None:
     parts = [(name, found[name]) for name in ("bias", "variance", "noise") if found[name] is not None]
     total = sum(max(value, 0.0) for _, value in parts) or 1.0
     decimals = decimals_for(found["error"] / 2 if found["error"] else None)
-    bias = "bias" if found["noise"] is not None else "bias_noise"  # without the truth nobody tells the two apart
-    larger = bias if found["bias"] >= found["variance"] else "variance"
+    names, larger = _part_names(found), "bias" if found["bias"] >= found["variance"] else "variance"
+    is_sketch = found["loss"] == "training_gap"
+    values = {"error": wording.number(found["error"], decimals), "metric": document["metric"]["label"]}
     return {
         "parts": [
             {
-                "name": wording.word("error_part", bias if name == "bias" else name),
+                "name": wording.word("error_part", names[name]),
                 "kind": name,
                 "value": wording.number(value, decimals),
                 "share": wording.percent(max(value, 0.0) / total),
@@ -111,7 +112,16 @@ def bias_variance_view(document: dict, wording: Wording) -> dict | None:
             }
             for name, value in parts
         ],
-        "error": wording.number(found["error"], decimals),
-        "loss": wording.word("loss", found["loss"]),
-        "advice": wording.say(f"bias_variance.{larger}"),
+        "read": wording.say("bias_variance.read_sketch", **values)
+        if is_sketch
+        else wording.say("bias_variance.read", loss=wording.word("loss", found["loss"]), **values),
+        "advice": wording.say(f"bias_variance.{names[larger]}"),
     }
+
+
+def _part_names(found: dict) -> dict[str, str]:
+    """What the parts are called: who tells bias from noise needs the truth, variance needs repetitions."""
+    if found["loss"] == "training_gap":
+        return {"bias": "training", "variance": "unseen", "noise": "noise"}
+    bias = "bias" if found["noise"] is not None else "bias_noise"
+    return {"bias": bias, "variance": "variance", "noise": "noise"}

@@ -112,9 +112,14 @@ class Wording:
         raise KeyError(key)
 
     def _value(self, value):
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if isinstance(value, bool | _Localised) or not isinstance(value, int | float):
             return value
         return _Localised(value, self)
+
+    def rounded(self, value, decimals: int):
+        """A value for a sentence: a number has so many decimals wherever the sentence asks for some digits of it."""
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        return _Localised(value, self, decimals) if is_number else value
 
     # Numbers
 
@@ -217,9 +222,9 @@ class Wording:
 class _Localised(float):
     """A number whose format in a sentence (``{share:.1%}``) follows the language."""
 
-    def __new__(cls, value, wording):
+    def __new__(cls, value, wording, decimals=None):
         self = super().__new__(cls, value)
-        self.exact, self.wording = value, wording
+        self.exact, self.wording, self.decimals = value, wording, decimals
         return self
 
     def __format__(self, form: str) -> str:
@@ -227,7 +232,12 @@ class _Localised(float):
             form = ",d" if isinstance(self.exact, int) else ".3g"
         if form.endswith("d"):
             return self.wording.local(format(round(self.exact), form))
-        return self.wording.local(format(self.exact, form))
+        if form.endswith("g") and self.decimals is not None:
+            return self.wording.number(self.exact, self.decimals)
+        shown = format(self.exact, form)
+        if "e" in shown:  # as people write it
+            return self.wording.number(float(shown)) if "e+" in shown else self.wording.scientific(self.exact)
+        return self.wording.local(shown)
 
     def __str__(self) -> str:
         return format(self, "")
