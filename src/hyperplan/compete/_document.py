@@ -17,6 +17,9 @@ from hyperplan.report._document import SCHEMA
 
 PACKAGES = ("hyperplan", "numpy", "scipy", "numba", "scikit-learn", "pandas")
 TOP_VALUES = 6
+BARS, MOST_BARS = 12, 32  # of a histogram; the latter of whole numbers
+STRETCHED = 1.5  # how many times wider one value in a hundred makes a histogram that is then cut
+DAY = 86_400  # seconds
 MOST_COLUMNS = 400  # shown with their distribution
 
 
@@ -195,14 +198,27 @@ def column_glance(frame, column, position: int) -> dict:
              "distinct": column.distinct, "edges": None, "counts": None, "top": None}  # fmt: skip
     if position >= MOST_COLUMNS:
         return found
-    if column.kind == "number":
+    if column.kind in ("number", "date"):
         values = typed_values(frame[column.name], column)
-        values = values[np.isfinite(values)]
-        if values.size:
-            low, high = 4 * np.quantile(values / 4, [0.005, 0.995])  # differences of the largest floats overflow
-            counts, edges = histogram(np.clip(values, low, high), 12)
-            found |= {"edges": edges.tolist(), "counts": counts.tolist()}
+        if column.kind == "date":
+            values = values[~np.isnat(values)].astype("datetime64[s]").astype(np.int64) / DAY
+        found |= _histogram(values[np.isfinite(values)])
     elif column.kind in ("category", "text", "id", "constant"):
         top = frame[column.name].value_counts().head(TOP_VALUES)
         found["top"] = [[str(value)[:60], int(count)] for value, count in top.items()]
     return found
+
+
+def _histogram(values) -> dict:
+    """Bars, the ends and the median; few whole numbers have a bar each, values far from all others count to the last."""
+    if not values.size:
+        return {}
+    low, median, high = np.quantile(values, [0.0, 0.5, 1.0])
+    if high - low < MOST_BARS and (values == np.round(values)).all():
+        edges = np.arange(low - 0.5, high + 1.0)
+    else:
+        first, last = np.quantile(values, [0.005, 0.995])
+        is_stretched = high - low > STRETCHED * (last - first)
+        edges = np.linspace(*((first, last) if is_stretched else (low, high)), BARS + 1)
+    counts, edges = np.histogram(np.clip(values, edges[0], edges[-1]), bins=edges if edges[0] < edges[-1] else BARS)
+    return {"edges": edges.tolist(), "counts": counts.tolist(), "low": low, "median": median, "high": high}

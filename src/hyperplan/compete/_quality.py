@@ -7,8 +7,8 @@ from hyperplan.compete._contest import Entry
 from hyperplan.compete._problem import Problem
 from hyperplan.compete._standings import pooled
 
-CURVE_POINTS = 200
-MOST_CURVES = 8  # classes with a curve of their own, the most frequent ones
+CURVE_POINTS, FEWER_POINTS = 200, 60  # the latter where there are many curves
+FEW_CURVES, MOST_CURVES = 8, 30  # classes with a curve of their own, the most frequent ones
 BINS = 10
 MOST_POINTS = 1500
 INTERVAL_LEVEL = 0.9
@@ -58,22 +58,22 @@ def histogram(values: np.ndarray, n_bins: int) -> tuple[np.ndarray, np.ndarray]:
     return np.array([len(values)]), np.array([low, high if high > low else np.nextafter(low, np.inf)])
 
 
-def _thinned(*curves):
-    """At most `CURVE_POINTS` points of curves, both ends among them."""
-    n = len(curves[0])
-    keep = np.unique(np.linspace(0, n - 1, min(n, CURVE_POINTS)).round().astype(int))
+def _thinned(problem, *curves):
+    """So many points of curves that they look whole, both ends among them."""
+    n, most = len(curves[0]), CURVE_POINTS if len(problem.classes) <= FEW_CURVES else FEWER_POINTS
+    keep = np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(int))
     return [np.asarray(curve, dtype=np.float64)[keep].tolist() for curve in curves]
 
 
 def _roc(problem, truth, score, k):
     false_rate, true_rate, _ = metrics.roc_curve(truth, score)
-    fpr, tpr = _thinned(false_rate, true_rate)
+    fpr, tpr = _thinned(problem, false_rate, true_rate)
     return {"class": problem.classes[k], "fpr": fpr, "tpr": tpr, "auc": float(metrics.roc_auc_score(truth, score))}
 
 
 def _precision_recall(problem, truth, score, k):
     precision, recall, _ = metrics.precision_recall_curve(truth, score)
-    recall, precision = _thinned(recall[::-1], precision[::-1])
+    recall, precision = _thinned(problem, recall[::-1], precision[::-1])
     average = float(metrics.average_precision_score(truth, score))
     return {"class": problem.classes[k], "recall": recall, "precision": precision, "average_precision": average}
 
@@ -82,7 +82,7 @@ def _gain(problem, truth, score, k):
     precision, recall, *_ = metrics.precision_recall_gain_curve(truth, score)
     finite = np.isfinite(precision) & np.isfinite(recall) & (recall >= 0) & (precision > -1)
     order = np.argsort(recall[finite], kind="stable")
-    recall, precision = _thinned(recall[finite][order], precision[finite][order]) if finite.any() else ([], [])
+    recall, precision = _thinned(problem, recall[finite][order], precision[finite][order]) if finite.any() else ([], [])
     area = float(metrics.auprg_score(truth, score))
     return {"class": problem.classes[k], "recall_gain": recall, "precision_gain": precision, "auprg": area}
 

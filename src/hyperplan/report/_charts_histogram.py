@@ -1,5 +1,6 @@
 """Histograms: with axes for residuals and targets, small ones for the columns of the data."""
 
+import itertools
 from html import escape
 
 from hyperplan.report._axes import draw_frame
@@ -25,16 +26,17 @@ def histogram(
     return canvas.render(title)
 
 
-def spark(wording: Wording, edges: list, counts: list, label: str) -> str:
-    """A histogram the size of a word, for a card of the data's columns."""
+def spark(wording: Wording, edges: list, counts: list, label: str, names: list[str] | None = None) -> str:
+    """A histogram the size of a word, for a card of the data's columns; bars have ``names`` or those of their edges."""
     most = max(counts, default=0) or 1
     wide = 200 / max(len(counts), 1)
+    names = names or [_range(wording, left, right) for left, right in itertools.pairwise(edges)]
     bars = []
-    for index, (left, right, count) in enumerate(zip(edges, edges[1:], counts)):
+    for index, (name, count) in enumerate(zip(names, counts)):
         height = max(44 * count / most, 1.0 if count else 0.0)
         where = f'x="{length(index * wide + 0.6)}" y="{length(44 - height)}"'
         size = f'width="{length(max(wide - 1.2, 0.6))}" height="{length(height)}"'
-        tip = escape(f"{_range(wording, left, right)}: {wording.number(count)}")
+        tip = escape(f"{name}: {wording.number(count)}")
         bars.append(f'<rect class="bar" {where} {size}><title>{tip}</title></rect>')
     head = (
         f'<svg class="spark" viewBox="0 0 200 45" preserveAspectRatio="none" role="img" aria-label="{escape(label)}">'

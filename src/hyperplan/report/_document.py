@@ -20,6 +20,7 @@ COLUMN = {
     "edges?": ["number"],
     "counts?": ["number"],
     "top?": ["pair"],
+    **{f"{name}?": "number" for name in ("low", "median", "high")},
 }
 DIFFERENCE = {
     "mean": "number",

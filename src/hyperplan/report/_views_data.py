@@ -1,12 +1,16 @@
 """What the sections about the data and the protocol show: target, a card per column, how it was measured, receipt."""
 
+import datetime
 import functools
+import itertools
+import math
 
 from hyperplan.report._answer import is_compared, was_cut_short
 from hyperplan.report._charts_histogram import histogram, spark
 from hyperplan.report._wording import Wording
 
 CARDS = 24  # columns shown at once; the others fold away
+EPOCH = datetime.date(1970, 1, 1)
 TOP = 4  # frequent values on a card
 
 
@@ -63,11 +67,9 @@ def column_card(column: dict, wording: Wording, rows: float) -> dict:
         "more": "",
     }
     if column["edges"] and column["counts"]:
-        card["svg"] = spark(
-            wording, column["edges"], column["counts"], wording.say("data.histogram", name=column["name"])
-        )
-        decimals = _edge_decimals(column["edges"])
-        card["range"] = tuple(wording.ungrouped(column["edges"][end], decimals) for end in (0, -1))
+        label = wording.say("data.histogram", name=column["name"])
+        card["svg"] = spark(wording, column["edges"], column["counts"], label, _bar_names(column, wording))
+        card["range"] = _range(column, wording)
     elif column["top"] and max(count for _, count in column["top"]) > 1:
         top = column["top"]
         present = rows * (1 - (column["missing"] or 0.0)) or 1
@@ -78,11 +80,45 @@ def column_card(column: dict, wording: Wording, rows: float) -> dict:
     return card
 
 
-def _edge_decimals(edges: list) -> int:
-    if all(float(edge).is_integer() for edge in (edges[0], edges[-1])):
-        return 0
+def _range(column: dict, wording: Wording) -> list[str]:
+    """The ends of a histogram, marked where values lie beyond, with the median between them."""
+    edges, low, high = column["edges"], column["low"], column["high"]
+    inset = 0.5 if _has_bar_each(edges) else 0.0
+    ends = [_place(column, value, wording) for value in (edges[0] + inset, edges[-1] - inset)]
+    if low is not None and low < edges[0]:
+        ends[0] = f"≤\u00a0{ends[0]}"
+    if high is not None and high > edges[-1]:
+        ends[1] = f"≥\u00a0{ends[1]}"
+    if column["median"] is None or column["kind"] == "date":
+        return ends
+    return [ends[0], wording.say("data.median", value=_place(column, column["median"], wording)), ends[1]]
+
+
+def _has_bar_each(edges: list) -> bool:
+    """True if each whole number has a bar of its own."""
+    return all(edge % 1 == 0.5 for edge in edges) and all(b - a == 1 for a, b in itertools.pairwise(edges))
+
+
+def _bar_names(column: dict, wording: Wording) -> list[str]:
+    """What each bar of a column's histogram counts."""
+    if _has_bar_each(column["edges"]):
+        return [_place(column, edge + 0.5, wording) for edge in column["edges"][:-1]]
+    places = [_place(column, edge, wording) for edge in column["edges"]]
+    return [wording.say("interval", low=low, high=high) for low, high in itertools.pairwise(places)]
+
+
+def _place(column: dict, value: float, wording: Wording) -> str:
+    """A value of a column with the digits that its histogram can show; days since 1970 as a date."""
+    edges = column["edges"]
     span = abs(edges[-1] - edges[0])
-    return 0 if span >= 100 else 1 if span >= 10 else 2 if span >= 1 else 3 if span >= 0.1 else 5
+    if column["kind"] == "date":
+        return str(EPOCH + datetime.timedelta(days=math.floor(value)))
+    if span < 0.01:
+        return wording.compact(value)
+    is_whole = all(float(edge).is_integer() for edge in (edges[0], edges[-1], value)) or _has_bar_each(edges)
+    if is_whole and float(value).is_integer():
+        return wording.ungrouped(value)
+    return wording.ungrouped(value, 0 if span >= 100 else 1 if span >= 10 else 2 if span >= 1 else 3)
 
 
 def protocol_view(document: dict, wording: Wording) -> dict:

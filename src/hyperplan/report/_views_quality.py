@@ -1,5 +1,7 @@
 """What the sections about the chosen model's errors show: curves and tables of a classifier, plots of a regression."""
 
+import operator
+
 from hyperplan.report._charts_calibration import calibration_chart
 from hyperplan.report._charts_curves import Curve, curve_chart, highlighted, stepped
 from hyperplan.report._charts_histogram import histogram
@@ -8,6 +10,8 @@ from hyperplan.report._charts_thresholds import LINES, threshold_chart
 from hyperplan.report._wording import UNKNOWN, Wording, brief, decimals_for
 
 WIDE_MATRIX = 9  # classes above which cells show counts only
+BROAD_MATRIX = 4  # classes above which a matrix needs the width of two charts
+LONG_NAME, SHORT_NAME = 10, 3  # characters: with longer names three classes need it; shorter ones are not turned
 CONFUSIONS = 8  # frequent confusions that are listed for wide matrices
 TABLE_STEPS = 9  # thresholds that the table shows
 
@@ -34,7 +38,12 @@ def _curve_views(found: dict, wording: Wording) -> list[dict]:
         ("pr", "recall", "precision", "average_precision", level),
         ("pr_gain", "recall_gain", "precision_gain", "auprg", None),
     )
-    return [_curve_view(found[kind], wording, kind, *names) for kind, *names in kinds if found[kind]]
+    shown = [_curve_view(found[kind], wording, kind, *names) for kind, *names in kinds if found[kind]]
+    for view in shown:
+        known = len(view["legend"]) + len(view["rest"])
+        is_whole = known >= len(found["classes"])
+        view["all"] = wording.say("quality.all_classes" if is_whole else "quality.frequent_classes", count=known)
+    return shown
 
 
 def _curve_view(parts: list, wording: Wording, kind: str, x: str, y: str, value: str, reference) -> dict:
@@ -60,7 +69,14 @@ def _calibration(found: dict, wording: Wording) -> dict | None:
     parts = found["calibration"]
     if not parts or not parts["predicted"]:
         return None
-    return {"svg": calibration_chart(wording, parts), "brier": wording.number(parts["brier"], 3)}
+    svg = calibration_chart(wording, parts)
+    if found["positive"] is not None:
+        note = wording.say("calibration.brier", brier=wording.number(parts["brier"], 3))
+        return {"svg": svg, "read": wording.say("calibration.read"), "note": note}
+    rows = sum(parts["counts"]) or 1
+    means = (sum(map(operator.mul, parts[name], parts["counts"])) / rows for name in ("predicted", "observed"))
+    note = wording.say("calibration.confidence", **dict(zip(("confidence", "accuracy"), map(wording.percent, means))))
+    return {"svg": svg, "read": wording.say("calibration.read_many"), "note": note}
 
 
 def _confusion(found: dict, wording: Wording) -> dict | None:
@@ -87,6 +103,8 @@ def _confusion(found: dict, wording: Wording) -> dict | None:
         "classes": classes,
         "rows": rows,
         "wide": wide,
+        "broad": wide or len(classes) > BROAD_MATRIX or (len(classes) > 2 and max(map(len, classes)) > LONG_NAME),
+        "short": max(map(len, classes)) <= SHORT_NAME,
         "frequent": _frequent(matrix, classes, wording) if wide else [],
     }
 
@@ -151,12 +169,23 @@ def _plain(value, wording: Wording) -> str:
     return UNKNOWN if value is None else wording.number(value, 2)
 
 
+def _typical_errors(found: dict, wording: Wording) -> str:
+    """How far off half of the predictions are, how far nine in ten, and the standard deviation."""
+    errors = sorted(abs(true - predicted) for true, predicted in zip(found["true"], found["predicted"]))
+    half, most = (errors[min(int(share * len(errors)), len(errors) - 1)] for share in (0.5, 0.9))
+    decimals = decimals_for(half or most)
+    typical = wording.say("residual.typical", half=wording.number(half, decimals), most=wording.number(most, decimals))
+    if found["residual_std"] is None:
+        return typical
+    spread = wording.say("residual.std", std=wording.number(found["residual_std"], decimals))
+    return f"{typical} {spread}"
+
+
 def regression_view(document: dict, wording: Wording) -> dict | None:
     """Everything that is drawn about a regression, or None."""
     found, target = document["regression"], document["data"]["target"]["name"]
     if found is None or not found["true"]:
         return None
-    spread = found["residual_std"]
     edges, counts = found["residual_edges"], found["residual_counts"]
     return {
         "predictions": prediction_chart(wording, found, target),
@@ -172,7 +201,7 @@ def regression_view(document: dict, wording: Wording) -> dict | None:
         )
         if counts
         else "",
-        "spread": wording.number(spread, decimals_for(spread)) if spread is not None else "",
+        "spread": _typical_errors(found, wording),
         "coverage": wording.say(
             "prediction.coverage", coverage=wording.percent(found["coverage"]), level=wording.percent(found["level"])
         )

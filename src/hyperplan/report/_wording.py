@@ -181,6 +181,8 @@ class Wording:
         """A duration in the unit people would use."""
         if value is None:
             return UNKNOWN
+        if value < 0.00005:
+            return f"<{WIDE}{self.number(0.1, 1)}{WIDE}ms"
         if value < 0.9995:
             return f"{self.number(value * 1000, 0 if value >= 0.01 else 1)}{WIDE}ms"
         if value < 99.5:
