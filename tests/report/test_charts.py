@@ -198,3 +198,22 @@ def test_an_axis_of_probabilities_ends_where_they_end(build):
     floor = re.search(r'<line class="axis" x1="[^"]+" y1="([^"]+)"', drawn)[1]
     curve = re.search(r'<polyline class="curve c0" points="[^,]+,([^ ]+)', drawn)[1]
     assert curve == floor
+
+
+def test_dates_stand_on_the_axis_where_they_are_in_time():
+    grid = ["2011-01-01", "2011-01-11", "2011-12-31"]
+    part = {"name": "day", "kind": "date", "grid": grid, "mean": [0.0, 1.0, 0.0], "low": None, "high": None}
+    drawn = dependence_chart("d", ENGLISH, part | {"density": [3.0, 2.0, 1.0]}, (0.0, 1.0), "y")
+    assert_labels_apart(drawn)
+    assert ">2011-01-01</text>" in drawn and ">2011-12-31</text>" in drawn and ">2011-01-11</text>" not in drawn
+    first, middle, last = map(float, re.findall(r'<circle class="dot" cx="([\d.]+)"', drawn))
+    assert (middle - first) / (last - first) == pytest.approx(10 / 364, abs=0.001)
+    assert_labels_apart(
+        dependence_chart("d", ENGLISH, part | {"grid": grid[:1], "mean": [0.5], "density": None}, (0.0, 1.0), "y")
+    )
+
+
+def test_whole_numbers_on_an_axis_have_no_halves():
+    part = {"name": "a", "kind": "number", "grid": [0.0, 1.0], "mean": [0.2, 0.5], "low": None, "high": None}
+    drawn = dependence_chart("d", ENGLISH, part | {"density": None}, (0.0, 1.0), "y")
+    assert ">1</text>" in drawn and drawn.count(">0.5</text>") + drawn.count(">0.6</text>") <= 1

@@ -6,6 +6,7 @@ import pytest
 
 from hyperplan.compete._columns import guess_columns
 from hyperplan.compete._document import _histogram, column_glance
+from hyperplan.compete._explain import _grid, _plain
 from hyperplan.report._names import readable
 from hyperplan.report._views_data import column_card
 from hyperplan.report._views_quality import classification_view, regression_view
@@ -93,3 +94,11 @@ def test_classes_without_a_curve_are_not_called_all(build):
 
 def test_times_below_what_is_shown_are_not_zero():
     assert ENGLISH.seconds(1e-5) == "<\u00a00.1\u00a0ms" and ENGLISH.seconds(0.0001) == "0.1\u00a0ms"
+
+
+def test_a_grid_of_dates_keeps_their_kind_and_counts_rows_per_time():
+    days = np.arange("2011-01-01", "2011-12-31", dtype="datetime64[D]").astype("datetime64[ns]")
+    kind, grid, density = _grid(np.append(days, np.datetime64("NaT")))
+    assert kind == "date" and grid.dtype == days.dtype and _plain(grid[0]) == "2011-01-08"
+    assert (np.diff(grid) > np.timedelta64(0)).all()
+    np.testing.assert_allclose(density[1:-1], np.mean(density[1:-1]), rtol=0.1)  # as many rows on each day

@@ -210,7 +210,7 @@ def column_glance(frame, column, position: int) -> dict:
 
 
 def _histogram(values) -> dict:
-    """Bars, the ends and the median; few whole numbers have a bar each, values far from all others count to the last."""
+    """Bars, ends and median; few whole numbers have a bar each, values far from all others count to the last."""
     if not values.size:
         return {}
     low, median, high = np.quantile(values, [0.0, 0.5, 1.0])

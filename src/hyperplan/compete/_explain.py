@@ -168,17 +168,17 @@ def _grid(values):
         levels, counts = np.unique(known.astype(str), return_counts=True)
         top = np.argsort(-counts, kind="stable")[:MOST_CATEGORIES]
         return "category", levels[top].astype(object), counts[top].tolist()
-    known = values[~np.isnat(values)] if values.dtype.kind == "M" else values[np.isfinite(values)]
     if values.dtype.kind == "M":
-        grid = np.unique(np.quantile(known.astype(np.int64), np.linspace(0.02, 0.98, GRID)).astype("datetime64[ns]"))
+        known = values[~np.isnat(values)].astype("datetime64[s]").astype(np.int64)
     else:
-        grid = np.unique(np.quantile(known, np.linspace(0.02, 0.98, GRID)))
+        known = values[np.isfinite(values)]
+    grid = np.unique(np.quantile(known, np.linspace(0.02, 0.98, GRID)))
     middles = (grid[1:] - grid[:-1]) / 2 + grid[:-1]
     inside = known[(known >= grid[0]) & (known <= grid[-1])]
     near = np.bincount(np.searchsorted(middles, inside), minlength=len(grid))
-    if values.dtype.kind == "M":
-        return "category", grid, near.tolist()
     widths = np.diff([grid[0], *middles, grid[-1]]) if len(grid) > 1 else np.ones(1)
+    if values.dtype.kind == "M":
+        return "date", grid.astype("datetime64[s]").astype(values.dtype), (near / widths).tolist()
     return "number", grid, (near / widths).tolist()
 
 

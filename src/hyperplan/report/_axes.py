@@ -61,11 +61,19 @@ class Frame(NamedTuple):
 
 
 def draw_frame(
-    canvas: Canvas, wording: Wording, x_range, y_range, x_title: str, y_title: str, bottom: float = 40.0, whole=False
+    canvas: Canvas,
+    wording: Wording,
+    x_range,
+    y_range,
+    x_title: str,
+    y_title: str,
+    bottom: float = 40.0,
+    whole: bool = False,
+    x_ticks=None,
 ) -> Frame:
     """Grid, ticks and titles; the y title stands above its axis, where it can be read without turning the head.
 
-    ``whole`` says that the x axis counts something.
+    ``whole`` says that the x axis counts something; ``x_ticks`` are places and labels of its own.
     """
     y_ticks = round_ticks(*y_range, 5)
     y_labels = wording.ticks(y_ticks)
@@ -75,15 +83,15 @@ def draw_frame(
         canvas.line("grid", left, frame.y(tick), frame.x.end, frame.y(tick))
         if canvas.is_free(text_box(left - 6, frame.y(tick) + SIZE * 0.35, label, "end")):
             canvas.text("tick", left - 6, frame.y(tick) + SIZE * 0.35, label, "end")
-    draw_x_axis(canvas, wording, frame, x_title, whole)
+    x_ticks = x_ticks or fitting_ticks(wording, *x_range, frame.x.end - frame.x.start, whole=whole)
+    _draw_x_axis(canvas, frame, x_title, *x_ticks)
     canvas.text("axis-title", 2, SIZE, fit_text(y_title, canvas.width - 4))
     return frame
 
 
-def draw_x_axis(canvas: Canvas, wording: Wording, frame: Frame, title: str, whole: bool = False) -> None:
+def _draw_x_axis(canvas: Canvas, frame: Frame, title: str, ticks, labels) -> None:
     """Ticks below the chart and the title of the axis below them."""
     floor = frame.y.start
-    ticks, labels = fitting_ticks(wording, frame.x.low, frame.x.high, frame.x.end - frame.x.start, whole=whole)
     for tick, label in zip(ticks, labels):
         canvas.line("grid", frame.x(tick), frame.y.end, frame.x(tick), floor)
         half = text_width(label) / 2

@@ -1,20 +1,30 @@
 """Lines with a band of uncertainty: partial dependence of a number, and the learning curve."""
 
+import datetime
+
 from hyperplan.report._axes import draw_frame, extent
 from hyperplan.report._svg import Canvas
 from hyperplan.report._wording import Wording, capital
 
+DOTS = 8  # so few values of a column are marked
+
 
 def dependence_chart(key: str, wording: Wording, part: dict, y_range, y_title: str) -> str:
-    """The mean prediction as one column moves, over where the rows are."""
+    """The mean prediction as one column, of numbers or dates, moves, over where the rows are."""
     canvas = Canvas(key, height=210)
-    grid = part["grid"]
+    grid, ticks = part["grid"], None
+    if part.get("kind") == "date":
+        days = [datetime.date.fromisoformat(day).toordinal() for day in grid]
+        ends = [0, -1] if days[0] < days[-1] else [0]
+        grid, ticks = days, ([days[end] for end in ends], [part["grid"][end] for end in ends])
     span = (min(grid), max(grid)) if min(grid) < max(grid) else extent(grid)
-    frame = draw_frame(canvas, wording, span, y_range, "", y_title, bottom=22)
+    is_whole = all(float(value).is_integer() for value in grid)
+    frame = draw_frame(canvas, wording, span, y_range, "", y_title, bottom=22, whole=is_whole, x_ticks=ticks)
     _draw_density(canvas, frame, grid, part["density"])
     _draw_line(canvas, frame, "c0", grid, part["mean"], part["low"], part["high"])
-    if len(grid) == 1:
-        canvas.shape("circle", "dot", cx=frame.x(grid[0]), cy=frame.y(part["mean"][0]), r=3.5)
+    if len(grid) <= DOTS:
+        for x, mean in zip(grid, part["mean"]):
+            canvas.shape("circle", "dot", cx=frame.x(x), cy=frame.y(mean), r=3)
     return canvas.render(part["name"], wording.say("dependence.read"))
 
 

@@ -196,7 +196,7 @@ CHOICES = {
     "chosen.why": ("simplest_tied", "best", "only"),
     "audit[].severity": SEVERITIES,
     "diagnosis[].severity": SEVERITIES,
-    "partial_dependence[].kind": ("number", "category"),
+    "partial_dependence[].kind": ("number", "category", "date"),
 }
 
 

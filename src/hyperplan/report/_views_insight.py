@@ -50,7 +50,7 @@ def dependence_view(document: dict, wording: Wording) -> list[dict]:
     views = []
     for index, part in enumerate(parts):
         y_title = _dependence_title(document, wording, part)
-        if part["kind"] == "number":
+        if part["kind"] != "category":
             views.append(
                 {"name": part["name"], "svg": dependence_chart(f"dependence-{index}", wording, part, both, y_title)}
             )

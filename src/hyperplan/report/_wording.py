@@ -26,7 +26,7 @@ def decimals_for(width: float | None) -> int:
 
 def typeset(sentence: str, language: str) -> str:
     """A sentence with curved apostrophes and the unbreakable spaces that its language asks for."""
-    sentence = sentence.replace("'", "’")
+    sentence = sentence.replace("'", "’").replace("± ", f"±{WIDE}")
     if language != "fr":
         return sentence
     sentence = re.sub(r" (?=[;!?%](\W|$))", NARROW, sentence)
