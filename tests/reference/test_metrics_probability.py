@@ -119,6 +119,10 @@ def test_hinge(weighted):
     assert_same_outcome("hinge_loss", y, proba[:, 0])
 
 
+def test_hinge_of_a_label_that_is_no_number():
+    assert_same_outcome("hinge_loss", [1.0, np.nan, 1.0], [0.1, 0.2, 0.3])
+
+
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
 @pytest.mark.parametrize("n_bins", [1, 2, 5, 50])
 def test_calibration(strategy, n_bins):

@@ -101,6 +101,15 @@ def test_bad_weights(name, weight):
     assert_same_outcome(name, [0, 1, 1, 0], [0.1, 0.4, 0.3, 0.2], sample_weight=weight)
 
 
+@pytest.mark.parametrize("name", CURVES + AREAS)
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_scores_that_are_no_numbers_are_refused_even_without_weight(name, bad):
+    y, scores, weight = [0, 1, 0, 1], [0.1, bad, 0.3, 0.9], [1.0, 0.0, 1.0, 1.0]
+    assert_same_outcome(name, y, scores, sample_weight=weight)
+    with pytest.raises(ValueError, match="contains"):
+        getattr(ours, name)(y, scores, sample_weight=weight)
+
+
 @pytest.mark.parametrize("max_fpr", [1e-3, 0.1, 0.5, 1.0])
 def test_partial_area(max_fpr):
     for kind in ("normal", "tied", "equal"):

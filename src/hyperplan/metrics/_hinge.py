@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hyperplan._base.targets import check_array, check_consistent_length, column_or_1d
+from hyperplan._base.targets import assert_all_finite, check_array, check_consistent_length, column_or_1d
 from hyperplan.metrics._arguments import Array, ArrayOrNone, checked
 from hyperplan.metrics._labels import codes_among, read_labels
 
@@ -35,6 +35,7 @@ def hinge_loss(y_true, pred_decision, *, labels=None, sample_weight=None):
     check_consistent_length(y_true, pred_decision, sample_weight)
     decision = check_array(pred_decision, ensure_2d=False)
     y_true = column_or_1d(y_true)
+    assert_all_finite(y_true)
     classes = np.unique(y_true if labels is None else labels)
     if classes.size > 2:
         margin = _margins(y_true, decision, classes, labels is not None)

@@ -56,6 +56,8 @@ def counts_at_thresholds(y_true, y_score, pos_label=None, sample_weight=None):
     weight = any_weight(column_or_1d(sample_weight), positive.shape[0]).astype(np.float64, copy=False)
     keep = weight != 0
     scores = column_or_1d(y_score)
+    if not keep.all():
+        assert_all_finite(scores[~keep])  # what counts for nothing is no excuse for what is not a number
     return _weighted_counts(positive[keep], np.ascontiguousarray(weight[keep]), *keys_of(scores[keep]))
 
 
