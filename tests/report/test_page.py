@@ -340,3 +340,19 @@ def test_a_mixture_is_named_with_its_members(build):
     labels = [row["label"] for row in document["leaderboard"][:2]]
     assert f"use Mean of the best models ({labels[0]} and {labels[1]})" in words
     assert f"{names[1]}defaults" in words
+
+
+@each_language
+def test_each_column_that_sorts_says_so_and_keeps_its_name_outside_the_button(build, language):
+    page = Page(render_report(build("binary"), language))
+    heads = [values for tag, values in page.tags if tag == "th" and "data-label" in values]
+    words = Wording(language)
+    assert len(heads) == 7 and heads[0]["data-label"] == words.say(
+        "leaderboard.sort", name=words.say("leaderboard.rank")
+    )
+
+
+def test_a_method_is_named_once(build):
+    document = build("binary")
+    document["protocol"]["interval"] = document["chosen"]["score"]["method"] = "corrected_t"
+    assert "Score of the winner" not in Page(render_report(document)).text()

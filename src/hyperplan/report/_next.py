@@ -5,11 +5,10 @@ from hyperplan.report._wording import Wording, brief
 
 
 def next_steps(document: dict, wording: Wording) -> list[str]:
-    """Sentences, those that promise most first; the last says how to use the model."""
+    """Sentences, those that promise most first."""
     steps = [_time(document, wording), _rows(document, wording), _columns(document, wording)]
     if document["chosen"]["holdout"] is None:
         steps.append(wording.say("next.holdout"))
-    steps.append(wording.say("next.predict"))
     return [step for step in steps if step]
 
 

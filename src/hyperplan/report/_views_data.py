@@ -123,12 +123,12 @@ def _place(column: dict, value: float, wording: Wording) -> str:
 
 def protocol_view(document: dict, wording: Wording) -> dict:
     """How it was measured, in words, and the receipt."""
-    protocol, receipt = document["protocol"], document["receipt"]
+    protocol, receipt, method = document["protocol"], document["receipt"], document["chosen"]["score"]["method"]
     rows = [
         ("folds", _folds(document, wording)),
         ("tuning", wording.word("tuning", protocol["tuning"]) if protocol["tuning"] else ""),
         ("interval", _interval(document, wording) if is_compared(document) else ""),
-        ("selection", wording.word("method", document["chosen"]["score"]["method"] or "")),
+        ("selection", "" if method == protocol["interval"] else wording.word("method", method or "")),
         ("comparison", _comparison(protocol, wording) if is_compared(document) else ""),
         ("budget", _budget(protocol, wording)),
         ("seed", "" if protocol["seed"] is None else str(protocol["seed"])),

@@ -6,9 +6,9 @@ for (const table of document.querySelectorAll("table.sortable")) {
   const body = table.tBodies[0];
   table.querySelectorAll("thead th:not(.plain)").forEach((head) => {
     const column = head.cellIndex;
-    const button = document.createElement("button");
+    const button = document.createElement("button"); // lies over the name: on paper, names inside buttons would be lost
     button.type = "button";
-    button.append(...head.childNodes);
+    button.setAttribute("aria-label", head.dataset.label);
     head.append(button);
     button.addEventListener("click", () => {
       const up = head.getAttribute("aria-sort") !== "ascending";
