@@ -340,6 +340,9 @@ def test_a_mixture_is_named_with_its_members(build):
     labels = [row["label"] for row in document["leaderboard"][:2]]
     assert f"use Mean of the best models ({labels[0]} and {labels[1]})" in words
     assert f"{names[1]}defaults" in words
+    document["chosen"]["settings"] = {"1.C": 3.0, "2": "-"}  # of one model with several settings
+    words = Page(render_report(document)).text()
+    assert "use Mean of the best models:" in words and "2defaults" in words
 
 
 @each_language

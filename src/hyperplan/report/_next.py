@@ -45,10 +45,15 @@ def _rows(document: dict, wording: Wording) -> str:
 
 
 def _columns(document: dict, wording: Wording) -> str:
-    """Columns that the model may not need."""
+    """Columns that the model may not need: without them it loses nothing that matters, as far as one can tell."""
     found = document["importances"]
     columns = found["columns"] if found and not chosen_row(document)["is_baseline"] else []
-    idle = [brief(column["name"]) for column in columns if column["low"] is not None and column["low"] <= 0]
+    worth = document["protocol"]["rope"] or 0.0
+    idle = [
+        brief(column["name"])
+        for column in columns
+        if column["low"] is not None and column["low"] <= 0 and column["mean"] <= worth
+    ]
     if not 0 < len(idle) < len(columns):
         return ""
     return wording.count("next.columns", len(idle), columns=wording.listing(map(wording.quote, idle)))

@@ -225,7 +225,7 @@ def _chosen_settings(document: dict, wording: Wording) -> list[tuple[str, str]]:
     """Names and values; a member of a mixture that has no settings of its own has the defaults."""
     members = chosen_members(document)
     return [
-        (name, wording.say("chosen.default") if name in members else str(value))
+        (name, wording.say("chosen.default") if name in members or value == "-" else str(value))
         for name, value in (document["chosen"]["settings"] or {}).items()
     ]
 
