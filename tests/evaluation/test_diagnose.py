@@ -16,6 +16,7 @@ from hyperplan.ensemble import RandomForestClassifier, RandomForestRegressor
 from hyperplan.evaluation import diagnose
 from hyperplan.evaluation._diagnose_columns import Columns
 from hyperplan.linear_model import Lasso, LinearRegression, LogisticRegression, Ridge
+from hyperplan.naive_bayes import GaussianNB
 from hyperplan.preprocessing import PolynomialFeatures, StandardScaler
 from hyperplan.testing import all_estimators, construct
 from hyperplan.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -239,6 +240,15 @@ def test_fine(case):
     assert finding(diagnosis, "D13") is not None
     assert all(one.severity == "info" for one in diagnosis.findings)
     check_shown(diagnosis)
+
+
+def test_advice_names_the_only_thing_that_was_seen_to_help():
+    X, _ = ring()
+    diagnosis = diagnose(GaussianNB(), X, (X[:, 0] * X[:, 1] > 0) * 1)
+    assert diagnosis.verdict == "underfit"
+    found = finding(diagnosis, "D02").values
+    assert f"→ {found['rival']}" in found["moves"].split(", ")
+    assert "var_smoothing" not in found["moves"]  # next to nothing already
 
 
 def test_rare_classes_are_seen_by_the_right_score():

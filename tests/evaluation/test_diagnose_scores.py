@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from hyperplan.ensemble import RandomForestClassifier
-from hyperplan.evaluation import diagnose, diagnose_scores
+from hyperplan.evaluation import corrected_t_test, diagnose, diagnose_scores
 from hyperplan.evaluation._diagnose_numbers import confidence, spread
 from hyperplan.linear_model import LogisticRegression, Ridge
+from hyperplan.neighbors import KNeighborsClassifier
 from hyperplan.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 JITTER = np.array([0.004, -0.006, 0.01, 0.0, -0.008])
@@ -159,3 +160,34 @@ def test_bad_numbers(changes, message):
     arguments = {"train": scores(0.8), "validation": scores(0.8), **OPTIONS, **changes}
     with pytest.raises(ValueError, match=message):
         diagnose_scores(Ridge(), arguments.pop("train"), arguments.pop("validation"), **arguments)
+
+
+@pytest.mark.parametrize(
+    "model, train, simpler, verdict",
+    [
+        (KNeighborsClassifier(1), 1.0, 0.02, "overfit"),
+        (KNeighborsClassifier(1), 0.75, 0.02, "fine"),  # little is lost
+        (KNeighborsClassifier(1), 1.0, -0.01, "fine"),  # what is simpler looks worse
+        (RandomForestClassifier(), 1.0, 0.02, "fine"),  # knows its rows by heart, by design
+    ],
+)
+def test_what_most_of_is_lost_needs_no_proof_that_simpler_is_better(model, train, simpler, verdict):
+    """The simpler fit is better by 1.1 standard errors: the test alone would not see it."""
+    own = 0.7 + 0.03 * np.array([1, -1, 1, -1, 1, -1, 1, -1, 1, -1])
+    noise = np.array([1, 1, -1, -1, 1, 1, -1, -1, 0, 0])
+    noise = noise / noise.std(ddof=1) * abs(simpler) / 1.1 / np.sqrt(1 / 10 + 1 / 4)
+    rival = own + simpler + noise
+    found = diagnose_scores(
+        model, np.full(10, train), own, test_share=0.25, baseline=np.full(10, 0.6), perfect=1.0, simpler={"k": rival}
+    )
+    assert corrected_t_test(rival - own, 0.25)[1] > 0.2
+    assert found.verdict == verdict
+
+
+def test_equal_scores_have_no_gap():
+    own = np.array([0.1 + 0.2, 0.4, 0.5])
+    found = diagnose_scores(Ridge(), np.array([0.3, 0.4, 0.5]), own, test_share=0.5, baseline=np.zeros(3), perfect=1.0)
+    gap = next(one for one in found.findings if one.code == "D07")
+    assert gap.values["gap"] == 0 and own[0] != 0.3
+    tiny = diagnose_scores(Ridge(), 1e-15 * own, 0.5e-15 * own, test_share=0.5, baseline=np.zeros(3), perfect=1.0)
+    assert next(one for one in tiny.findings if one.code == "D07").values["gap"] > 0

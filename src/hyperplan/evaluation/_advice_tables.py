@@ -292,7 +292,7 @@ FAMILIES = (
     Family(
         ("GaussianNB", "MultinomialNB", "BernoulliNB", "ComplementNB", "QuadraticDiscriminantAnalysis"),
         _opposites(
-            (_down("var_smoothing", 100.0), _down("alpha", 10.0), _down("reg_param", 10.0)),
+            (_down("var_smoothing", 100.0, least=1e-9), _down("alpha", 10.0), _down("reg_param", 10.0)),
             (_up("var_smoothing", 1e3), _up("alpha", 10.0), _up("reg_param", 3.0, unset=0.1, most=1.0)),
         ),
     ),

@@ -15,6 +15,7 @@ from hyperplan.evaluation._corrected_t import corrected_t_interval, corrected_t_
 ALPHA = 0.05
 WORTH = 0.01  # share of the way from baseline to perfect below which a difference does not matter
 WIDE_GAP = 0.3  # share of what the model seems to have learned that does not carry over to new rows
+MOSTLY_LOST = 0.5  # the same, where less than a proof that a simpler fit is better will do
 UNSTEADY = 0.2  # share of the squared error that an average over many samples would remove
 ALONE = 0.98  # share of the way to perfect that one column may not go alone
 CARRIES = 0.9  # share of all importance that one column may not have
@@ -143,7 +144,7 @@ def fit_of(case) -> list:
     if flexible:
         return [_fit_finding(case, "D02", "underfit", flexible)]
     if not other:
-        return []
+        return _likely_overfit(case, gap_is_real)
     if not gap_is_real or case.gap_share < WIDE_GAP:
         return [_fit_finding(case, "D02", "underfit", other)]
     if not memorises(case.model) and (not tried or max(tried) > case.worth):
@@ -151,10 +152,27 @@ def fit_of(case) -> list:
     return [_fit_finding(case, "D10", "underfit", other, severity="info")]
 
 
+def _likely_overfit(case, gap_is_real) -> list:
+    """D03 where the splits prove no rival better: most of what was learnt is lost, a simpler fit looks better, and the
+    best rival is better by more than one standard error."""
+    gains = {name: float(case.gain(name).mean()) for name in case.rivals("simpler")}
+    best = max(gains, key=lambda name: gains[name], default=None)
+    if best is None or not gap_is_real or case.gap_share < MOSTLY_LOST or memorises(case.model):
+        return []
+    rivals = [case.gain(name) for name in case.rivals("simpler", "reference")]
+    surest = max(corrected_t_test(gain, case.found.test_share)[0] for gain in rivals)
+    if gains[best] <= case.worth or surest <= 1:
+        return []
+    return [_fit_finding(case, "D03", "overfit", (best, gains[best]))]
+
+
 def _fit_finding(case, code, problem, rival, severity="warning"):
     name, gain = rival
     values = {"train": case.shown(case.train), "validation": case.shown(case.score), "rival": case.found.labels[name]}
-    values |= {"rival_score": case.shown(case.score + gain), "gain": gain, "moves": case.moves(problem)}
+    moves, instead = case.moves(problem), f"→ {case.found.labels[name]}"
+    if code == "D02" and name == "reference" and instead not in moves:  # nothing else was seen to help
+        moves = instead if moves == NOTHING else f"{moves}, {instead}"
+    values |= {"rival_score": case.shown(case.score + gain), "gain": gain, "moves": moves}
     return Finding(code, severity, (), values)
 
 
@@ -191,7 +209,8 @@ def perfection(case):
 
 def gap(case):
     """D07: training against validation score."""
-    between = case.interval(case.gap)
+    rounding = 1e-12 * max(abs(case.train), abs(case.score))  # equal scores may differ in their last bits
+    between = case.interval(np.where(np.abs(case.gap) <= rounding, 0.0, case.gap))
     values = {"train": case.shown(case.train), "validation": case.shown(case.score), "gap": between.value}
     values |= {"gap_low": between.low, "gap_high": between.high}
     return Finding("D07", "info", (), values)
