@@ -69,6 +69,19 @@ def test_no_mixture_when_nobody_improves_the_best():
     assert len(found.entries) == 2
 
 
+def test_who_errs_less_has_more_votes():
+    problem, _ = asked()
+    errors = np.random.default_rng(1).normal(size=(2, problem.n_rows))
+    good, other = made(problem, "Good", 0.6 * errors[0]), made(problem, "Other", errors[1])
+    votes = [entry.candidate.name for entry in chosen_members(problem, [other, good])]
+    assert votes[0] == "Good" and votes.count("Good") > votes.count("Other") >= 1
+    blend = blend_entry(problem, [good, other, good])
+    test = problem.splits[0].test
+    expected = problem.y[test] + (2 * 0.6 * errors[0][test] + errors[1][test]) / 3
+    assert np.allclose(blend.outcomes[0].prediction, expected, rtol=1e-12)
+    assert [member.name for member, _ in blend.candidate.members] == ["Good", "Other", "Good"]
+
+
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_a_trial_of_the_mixture_is_the_mean_of_its_members_trials(task):
     problem, _ = asked(task)
@@ -79,7 +92,7 @@ def test_a_trial_of_the_mixture_is_the_mean_of_its_members_trials(task):
         entry = Entry(candidate, n_tries=n_tries)
         entry.outcomes = {split: run_trial(problem, Trial(candidate, split, n_tries)) for split in range(3)}
         entries.append(entry)
-    blend = blend_entry(problem, entries)
+    blend = blend_entry(problem, [*entries, entries[0]])
     again = run_trial(problem, Trial(blend_candidate(task, blend.candidate.members), 1, blend.n_tries))
     assert np.array_equal(again.prediction, blend.outcomes[1].prediction)
     assert again.settings == blend.outcomes[1].settings and again.score == blend.outcomes[1].score

@@ -91,13 +91,30 @@ def test_an_unsteady_loss_of_less_than_its_standard_error_is_a_tie():
 
 def test_an_unsteady_loser_does_not_pass_a_steadier_one():
     problem = number_problem()
+    steady = entry(problem, "Steady", noisy(problem, 0.3, 1), 50, BASE - 0.002)
+    unsteady = entry(problem, "Unsteady", noisy(problem, 0.3, 2), 10, BASE + [-0.2, 0.1, -0.1, 0.1, 0.085])
+    best = entry(problem, "Best", noisy(problem, 0.3, 3), 90, BASE)
+    assert standings(problem, unsteady, best).chosen is unsteady
+    assert standings(problem, steady, unsteady, best).chosen is best
+
+
+def test_letters_do_not_go_back_for_an_unsteady_loser():
+    problem = number_problem()
     steady = entry(problem, "Steady", noisy(problem, 0.3, 1), 50, BASE - 0.02)
     unsteady = entry(problem, "Unsteady", noisy(problem, 0.3, 2), 10, BASE + [-0.2, 0.1, -0.1, 0.1, -0.05])
     best = entry(problem, "Best", noisy(problem, 0.3, 3), 90, BASE)
-    assert standings(problem, unsteady, best).chosen is unsteady
     found = standings(problem, steady, unsteady, best)
     assert found.chosen is best
     assert {row["name"]: row["group"] for row in found.rows} == {"Best": "A", "Steady": "B", "Unsteady": "B"}
+
+
+def test_simplicity_is_not_bought_with_a_loss_that_people_mind():
+    problem = number_problem()
+    simple = entry(problem, "Simple", noisy(problem, 0.3, 1), 10, BASE + [-0.05, 0.02, -0.04, 0.03, 0.005])
+    best = entry(problem, "Best", noisy(problem, 0.3, 2), 70, BASE)
+    found = standings(problem, simple, best)
+    assert found.rows[1]["group"] == "A" and found.rows[1]["score"] == pytest.approx(found.rows[0]["score"] - 0.007)
+    assert found.chosen is best
 
 
 def test_errors_are_ranked_the_other_way_round():

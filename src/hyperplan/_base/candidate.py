@@ -60,7 +60,7 @@ class Candidate(NamedTuple):
     most_columns : int or None
         Columns of the prepared table beyond which it does not enter, for the same reason.
     members : tuple of (Candidate, int)
-        For a mixture: who answers together, and how many settings each tries.
+        For a mixture: who answers together, and how many settings each tries; a member that is named twice counts twice.
     """
 
     path: str
@@ -88,6 +88,10 @@ class Candidate(NamedTuple):
     def family(self) -> str:
         """The package that the class is in."""
         return self.path.partition(".")[0]
+
+    def named_members(self) -> dict:
+        """Name -> (candidate, number of tries) of each member of a mixture, once."""
+        return {member.name: (member, n_tries) for member, n_tries in self.members}
 
     def build(self, settings: Mapping):
         """An estimator with the defaults and these settings."""

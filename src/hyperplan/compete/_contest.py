@@ -24,7 +24,7 @@ from hyperplan._base.candidate import Candidate
 from hyperplan.compete._crew import CRASHED, TIMED_OUT, Crew
 from hyperplan.compete._preparation import prepared_width
 from hyperplan.compete._problem import Problem
-from hyperplan.compete._search import SMALL, search_cost
+from hyperplan.compete._search import SMALL, trial_cost
 from hyperplan.compete._trial import Outcome, Trial, run_trial
 
 FEWEST_SPLITS = 2
@@ -218,11 +218,12 @@ class Contest:
         if n_tries <= 1:
             return entry.seconds
         n_train = len(self.problem.splits[0].train)
+        cost = trial_cost(self.problem, entry.candidate, n_train, n_tries)
         if entry.probed is not None:
-            grown = (1 + search_cost(n_train, n_tries)) / (1 + search_cost(n_train, PROBE))
-            return entry.probed.seconds * grown * entry.slowness
+            probe = trial_cost(self.problem, entry.candidate, n_train, PROBE)
+            return entry.probed.seconds * cost / probe * entry.slowness
         effort = entry.candidate.effort if n_train > SMALL else min(entry.candidate.effort, SMALL_EFFORT)
-        return entry.seconds * effort * (1 + search_cost(n_train, n_tries)) * entry.slowness
+        return entry.seconds * effort * cost * entry.slowness
 
     def _ranking(self) -> list[Entry]:
         """The most promising first."""

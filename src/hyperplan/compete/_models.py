@@ -8,7 +8,6 @@ import scipy.sparse as sp
 from hyperplan._base import BaseEstimator, check_is_fitted
 from hyperplan._core.memory import require_memory
 from hyperplan.compete._preparation import TablePreparation, category_positions
-from hyperplan.compete._table_blend import TableBlend
 
 
 class TablePipeline(BaseEstimator):
@@ -102,9 +101,7 @@ class TablePipeline(BaseEstimator):
 
 
 def build(candidate, settings, columns):
-    """The unfitted pipeline of a candidate, or of each member of a mixture."""
-    if candidate.members:
-        return TableBlend([build(member, settings.get(member.name, {}), columns) for member, _ in candidate.members])
+    """The unfitted pipeline of a candidate."""
     model = candidate.build(settings)
     columns = columns if candidate.simplicity else ()  # a constant needs no column
     positions = category_positions(columns, candidate.preparation)

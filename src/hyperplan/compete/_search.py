@@ -5,7 +5,8 @@ candidate's space (a Latin hypercube).  All are tried on few rows, the best thir
 last few are judged on all.  The defaults are always among the last: a search that found nothing changes nothing.
 
 Models that grow round by round (boosting) are not searched for the number of rounds: each try goes on until the
-judging rows have seen no gain for a while, and the best number is part of what is found.
+judging rows have seen no gain for a while, and the best number is part of what is found.  After a search of some
+length the best settings of such models answer together (see `_committee`).
 
 Reference: Jamieson, Talwalkar (2016), Non-stochastic best arm identification and hyperparameter optimization, AISTATS.
 """
@@ -16,6 +17,7 @@ import numpy as np
 
 from hyperplan._base.candidate import Candidate, Range
 from hyperplan.compete import _models
+from hyperplan.compete._committee import PARTS, committee_settings, forms_committee, grown
 from hyperplan.compete._folds import make_splits, split_kind
 from hyperplan.compete._problem import Problem, task_seed
 
@@ -23,7 +25,6 @@ KEPT = 3  # one in so many goes on
 SMALL = 3000  # training rows up to which inner cross-validation replaces one held-out part
 INNER_FOLDS = 4
 FEW_ROWS = 200  # the first round does not use fewer
-NO_GAIN = 20  # rounds without gain after which a model stops growing
 EVEN_CLASSES = ("balanced_accuracy",)  # metrics that count each class alike, however many rows it has
 
 
@@ -45,7 +46,8 @@ class _Judged(NamedTuple):
 def search(problem: Problem, candidate: Candidate, split: int, n_tries: int) -> Found:
     """Settings for a split (or `ALL_ROWS`), found on its training rows."""
     if candidate.members:
-        found = {member.name: search(problem, member, split, n).settings for member, n in candidate.members}
+        members = candidate.named_members().items()
+        found = {name: search(problem, member, split, n).settings for name, (member, n) in members}
         return Found(found, n_tries)
     asked = settings_for_metric(problem, candidate)
     if n_tries <= 1 or not candidate.space:
@@ -61,8 +63,11 @@ def search(problem: Problem, candidate: Candidate, split: int, n_tries: int) -> 
         pool = [row.settings for row in judged[: max(1, len(pool) // KEPT)]]
         pool = pool if default in pool else [*pool, default]
     best = judged[0]
-    grown = {} if best.rounds is None else {candidate.rounds[0]: best.rounds}
-    return Found({**best.settings, **grown}, n_tries)
+    if forms_committee(problem, candidate, n_tries):
+        last = [row.settings for row in judged if np.isfinite(row.loss)]
+        return Found(committee_settings(last or [default]), n_tries)
+    rounds_found = {} if best.rounds is None else {candidate.rounds[0]: best.rounds}
+    return Found({**best.settings, **rounds_found}, n_tries)
 
 
 def settings_for_metric(problem: Problem, candidate: Candidate) -> dict:
@@ -97,6 +102,11 @@ def rounds(n_rows: int, n_tries: int) -> list[tuple[float, int]]:
         return [(1.0, max(1, INNER_FOLDS // 2**k)) for k in reversed(range(min(n_rounds, 3)))]
     shares = [max(KEPT**-k, min(1.0, FEW_ROWS / n_rows)) for k in reversed(range(min(n_rounds, 3)))]
     return [(share, 1) for share in shares]
+
+
+def trial_cost(problem: Problem, candidate: Candidate, n_rows: int, n_tries: int) -> float:
+    """Fits on all training rows that a trial costs: its search, then one fit or those of a committee."""
+    return search_cost(n_rows, n_tries) + (PARTS if forms_committee(problem, candidate, n_tries) else 1)
 
 
 def search_cost(n_rows: int, n_tries: int) -> float:
@@ -139,11 +149,7 @@ def _judge(problem, candidate, settings, rows, splits, share) -> _Judged:
 
 def _fitted(problem, candidate, settings, train, judging):
     """``(pipeline, number of rounds or None)``; a growing model watches the judging rows."""
+    if candidate.rounds is not None:
+        return grown(problem, candidate, settings, train, judging)
     typed, y = problem.rows(problem.typed, train), problem.y[train]
-    if candidate.rounds is None:
-        return _models.build(candidate, settings, problem.columns).fit(typed, y), None
-    name, most = candidate.rounds
-    watchful = {name: most, "early_stopping": True, "n_iter_no_change": NO_GAIN}
-    pipeline = _models.build(candidate, {**settings, **watchful}, problem.columns)
-    pipeline.fit(typed, y, held=(problem.rows(problem.typed, judging), problem.y[judging]))
-    return pipeline, max(1, int(np.argmax(pipeline.model.validation_score_)))
+    return _models.build(candidate, settings, problem.columns).fit(typed, y), None

@@ -3,8 +3,9 @@
 The chosen entry is tied with the best one twice over.  It is in group A: the paired test over splits, corrected for the
 number of entries, does not show a loss larger than the region of practical equivalence (`rope_of`: 0.005 in units of
 the metric, or of the target's standard deviation), neither of this entry nor of one with a better mean.  And its mean
-loss is at most one standard error of the paired differences: the test alone, on five splits, would let much worse
-models pass.  No entry with a better mean may have failed at this: otherwise a model would be chosen for being unsteady.
+loss is at most one standard error of the paired differences, and at most that region: the test alone, on five splits,
+would let much worse models pass, and so would a standard error where scores vary a lot.  No entry with a better mean
+may have failed at this: otherwise a model would be chosen for being unsteady.
 """
 
 import contextlib
@@ -31,8 +32,8 @@ class Standings(NamedTuple):
     rows : list of dict
         The leaderboard as the report has it, best first, then those that did not finish.
     best, chosen : Entry
-        The best mean score, and the simplest entry that loses at most one standard error of the difference to it and
-        is not shown to be worse.
+        The best mean score, and the simplest entry that loses at most one standard error of the difference to it, no
+        more than anybody minds, and is not shown to be worse.
     why : {"simplest_tied", "best", "only"}
         Why it was chosen.
     score : dict
@@ -73,7 +74,8 @@ def _by_splits(contest, problem, entries, scores) -> Standings:
         differences = {row.model: row for row in compare_models(scores, share, **options)}
     simplicity = {name: entries[name].candidate.simplicity for name in scores}
     choice = one_standard_error(scores, simplicity, share, paired=True, greater_is_better=greater)
-    tied = _from_the_top(scores, greater, [name for name in choice.eligible if letters[name] == "A"])
+    near = [name for name in choice.eligible if abs(np.mean(scores[name]) - np.mean(scores[choice.best])) <= rope]
+    tied = _from_the_top(scores, greater, [name for name in near if letters[name] == "A"])
     best, chosen = entries[choice.best], entries[min(tied, key=lambda name: simplicity[name])]
     why = "only" if len(scores) == 1 else "best" if chosen is best else "simplest_tied"
     rows = [_row(entries[name], intervals[name], letters[name], differences.get(name), best, chosen) for name in scores]

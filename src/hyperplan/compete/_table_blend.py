@@ -1,4 +1,4 @@
-"""Several pipelines that answer together: the plain mean of what they say."""
+"""Several pipelines that answer together: the mean of what they say."""
 
 import numpy as np
 
@@ -8,18 +8,19 @@ from hyperplan._base import BaseEstimator, check_is_fitted
 class TableBlend(BaseEstimator):
     """The mean of the predictions of several pipelines, each with a preparation of its own.
 
-    Their errors differ in part, and what differs is averaged away.  All count the same: weights would have to be
-    learnt, and on few rows cost more than they gain.
+    Their errors differ in part, and what differs is averaged away.
 
     Parameters
     ----------
-    members : sequence of TablePipeline
+    members : sequence of TablePipeline or TableBlend
         Who answers.
+    weights : sequence of int, default=None
+        How often each one is counted; None means once.
 
     Attributes
     ----------
     classes_ : ndarray
-        Codes of the classes that were seen.
+        Codes of the classes that some member has seen.
 
     Examples
     --------
@@ -34,8 +35,9 @@ class TableBlend(BaseEstimator):
     array([0.7, 0.4, 1.1, 1.8])
     """
 
-    def __init__(self, members=()):
+    def __init__(self, members=(), weights=None):
         self.members = members
+        self.weights = weights
 
     def __sklearn_is_fitted__(self):
         return len(self.members) > 0 and all(member.__sklearn_is_fitted__() for member in self.members)
@@ -47,8 +49,14 @@ class TableBlend(BaseEstimator):
 
     @property
     def model(self):
-        """What answers: the members together, not one of them."""
-        return self
+        """What answers: the first of several models of one kind as their example, otherwise the members together."""
+        first = self.members[0].model
+        return first if all(type(member.model) is type(first) for member in self.members) else self
+
+    @property
+    def classes_(self):
+        """Codes of the classes that some member has seen."""
+        return np.unique(np.concatenate([member.classes_ for member in self.members]))
 
     def fit(self, X, y):
         """Fit every member.
@@ -62,8 +70,6 @@ class TableBlend(BaseEstimator):
         """
         for member in self.members:
             member.fit(X, y)
-        if hasattr(self.members[0], "classes_"):
-            self.classes_ = self.members[0].classes_
         return self
 
     def predict(self, X):
@@ -71,14 +77,23 @@ class TableBlend(BaseEstimator):
         check_is_fitted(self)
         if hasattr(self, "classes_"):
             return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
-        return mean_prediction([member.predict(X) for member in self.members])
+        return mean_prediction([member.predict(X) for member in self.members], self.weights)
 
     def predict_proba(self, X):
-        """Mean of the probabilities."""
+        """Mean of the probabilities; a member that never saw a class gives it none."""
         check_is_fitted(self)
-        return mean_prediction([member.predict_proba(X) for member in self.members])
+        return mean_prediction([self._shares(member, X) for member in self.members], self.weights)
+
+    def _shares(self, member, X):
+        shares = member.predict_proba(X)
+        if len(member.classes_) == len(self.classes_):
+            return shares
+        full = np.zeros((len(shares), len(self.classes_)))
+        full[:, np.searchsorted(self.classes_, member.classes_)] = shares
+        return full
 
 
-def mean_prediction(predictions) -> np.ndarray:
-    """The mean, added in the order given."""
-    return np.sum(predictions, axis=0) / len(predictions)
+def mean_prediction(predictions, weights=None) -> np.ndarray:
+    """The weighted mean, added in the order given."""
+    weights = np.ones(len(predictions)) if weights is None else np.asarray(weights, dtype=np.float64)
+    return sum(weight * prediction for weight, prediction in zip(weights, predictions)) / weights.sum()

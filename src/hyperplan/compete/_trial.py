@@ -6,6 +6,7 @@ numbers come out whenever, wherever and however often it runs.  This is what `hy
 
 import contextlib
 import time
+from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
@@ -13,9 +14,11 @@ import numpy as np
 from hyperplan._base.candidate import Candidate
 from hyperplan._core import jit
 from hyperplan.compete import _models
+from hyperplan.compete._committee import fit_committee, is_committee
 from hyperplan.compete._problem import ALL_ROWS, Problem
 from hyperplan.compete._search import search
 from hyperplan.compete._semi_supervised import with_unlabelled
+from hyperplan.compete._table_blend import TableBlend
 
 
 class Trial(NamedTuple):
@@ -115,12 +118,21 @@ def compiled_kernels() -> int:
 def fitted(problem: Problem, candidate: Candidate, settings: dict, rows):
     """The fitted pipeline and the seconds it took."""
     began = time.perf_counter()
-    pipeline = _models.build(candidate, settings, problem.columns)
+    return _fitted(problem, candidate, settings, rows), time.perf_counter() - began
+
+
+def _fitted(problem: Problem, candidate: Candidate, settings: dict, rows):
+    """One pipeline, a committee of pipelines, or each member of a mixture."""
+    if candidate.members:
+        votes, members = Counter(member.name for member, _ in candidate.members), candidate.named_members()
+        fits = [_fitted(problem, member, settings.get(name, {}), rows) for name, (member, _) in members.items()]
+        return TableBlend(fits, [votes[name] for name in members])
+    if is_committee(candidate, settings):
+        return fit_committee(problem, candidate, settings, rows)
     typed, y = problem.rows(problem.typed, rows), problem.y[rows]
     if candidate.uses_unlabelled and problem.unlabelled is not None:
         typed, y = with_unlabelled(typed, y, problem.unlabelled)
-    pipeline.fit(typed, y)
-    return pipeline, time.perf_counter() - began
+    return _models.build(candidate, settings, problem.columns).fit(typed, y)
 
 
 def final_model(problem: Problem, candidate: Candidate, n_tries: int, settings: dict | None = None):

@@ -1,0 +1,77 @@
+"""Models that grow round by round: watched while they grow, and answering together after a search.
+
+A search ends with a few settings that are about equally good, and one more fit on all rows would need a number of
+rounds that nobody has measured on them.  A committee settles both: rows are dealt into `PARTS`, member i learns from
+all parts but the i-th, grows until that part sees no more gain, and takes the settings in turn.  The answer is the
+mean: what the members learnt by chance differs and is averaged away.
+
+References
+----------
+Krogh, Vedelsby (1995), Neural network ensembles, cross validation, and active learning, NIPS.
+Breiman (1996), Bagging predictors, Machine Learning 24.
+"""
+
+import numpy as np
+
+from hyperplan._base.candidate import Candidate
+from hyperplan.compete import _models
+from hyperplan.compete._folds import make_splits, split_kind
+from hyperplan.compete._problem import Problem
+from hyperplan.compete._table_blend import TableBlend
+
+PARTS = 8
+MOST_SETTINGS = 3
+FROM_TRIES = 9  # of a search; a smaller one says that there is no time for so many fits
+NO_GAIN = 20  # rounds without gain after which a model stops growing
+
+
+def forms_committee(problem: Problem, candidate: Candidate, n_tries: int) -> bool:
+    """Whether a search of so many tries ends in a committee; with time, old parts would outvote the latest rows."""
+    return candidate.rounds is not None and n_tries >= FROM_TRIES and problem.order is None
+
+
+def committee_settings(found: list[dict]) -> dict:
+    """The best settings (given best first) under the numbers of their places."""
+    return {str(place): settings for place, settings in enumerate(found[:MOST_SETTINGS], 1)}
+
+
+def is_committee(candidate: Candidate, settings: dict) -> bool:
+    """Whether settings are those of a committee."""
+    return candidate.rounds is not None and any(isinstance(value, dict) for value in settings.values())
+
+
+def grown(problem: Problem, candidate: Candidate, settings: dict, train, judging):
+    """``(pipeline, best number of rounds)`` of a model that stops growing when the judging rows see no more gain."""
+    name, most = candidate.rounds
+    watchful = {name: most, "early_stopping": True, "n_iter_no_change": NO_GAIN}
+    pipeline = _models.build(candidate, {**settings, **watchful}, problem.columns)
+    held = problem.rows(problem.typed, judging), problem.y[judging]
+    pipeline.fit(problem.rows(problem.typed, train), problem.y[train], held=held)
+    return pipeline, max(1, int(np.argmax(pipeline.model.validation_score_)))
+
+
+def fit_committee(problem: Problem, candidate: Candidate, settings: dict, rows) -> TableBlend:
+    """The members, fitted on parts of the rows; a pure function of its arguments."""
+    choices = list(settings.values())
+    members = [
+        grown(problem, candidate, choices[place % len(choices)], train, judging)[0]
+        for place, (train, judging) in enumerate(_parts(problem, rows))
+    ]
+    if members:
+        return TableBlend(members)
+    typed = problem.rows(problem.typed, rows)  # so few rows that no part can be spared
+    return TableBlend([_models.build(candidate, choices[0], problem.columns).fit(typed, problem.y[rows])])
+
+
+def _parts(problem: Problem, rows):
+    """Training and judging rows of each member; only classes that the former have can be judged by the latter."""
+    y = problem.y[rows]
+    groups = None if problem.groups is None else problem.groups[rows]
+    for train, test in make_splits(y, split_kind(problem.task, groups, None), PARTS, 1, problem.seed, groups):
+        if problem.classes:
+            known = np.unique(y[train])
+            test = test[np.isin(y[test], known)]
+            if len(known) < 2:
+                continue
+        if len(test):
+            yield rows[train], rows[test]
