@@ -59,7 +59,7 @@ def test_too_few_tests_are_blamed_before_the_columns(build):
     assert "say little" in answer_sentences(document)[0]
     document["protocol"] |= {"folds": 2, "repeats": 1, "planned": 5}
     quality = answer_sentences(document)[0]
-    assert "2 of 5 tests only" in quality and "say little" not in quality
+    assert "only 2 of 5 tests were finished" in quality and "say little" not in quality
     assert "2 des 5 tests" in answer_sentences(document, "fr")[0]
 
 

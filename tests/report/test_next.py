@@ -31,13 +31,15 @@ def test_every_report_says_how_to_use_the_model_and_that_a_test_file_is_missing(
 
 def test_more_time_is_advised_where_it_was_missing(build):
     document = build("binary")
-    document["protocol"] |= {"budget": 30.0, "planned": 5}
+    document["protocol"] |= {"budget": 30.0, "used": 29.0, "planned": 5}
     assert "--time" not in steps(document)
     document["protocol"]["folds"] = 4
     assert "4 of 5 folds" in steps(document) and "--time 120" in steps(document)
     late = {"status": "skipped", "reason": "slow", "is_chosen": False, "is_best": False}
     document["leaderboard"].append(document["leaderboard"][-1] | late)
     assert "1 candidate had too little time" in steps(document)
+    document["protocol"]["used"] = 4.0
+    assert "ended before its time was up" in steps(document) and "--time" not in steps(document)
 
 
 @pytest.mark.parametrize("greater, last, promise", [(True, 0.9, True), (True, 0.801, False), (False, 0.7, True)])

@@ -79,7 +79,7 @@ def score_scale(document: dict):
     models = sorted((row for row in rows if not row["is_baseline"]), key=lambda row: -sign * row["score"])
     leaders = _bounds(models[: max(FEWEST, (len(models) + 1) // 2)])
     widest = (max(leaders) - min(leaders)) / LEADERS if leaders else 0.0
-    if widest:
+    if widest and is_compared(document):  # without intervals, a close look would make much of little
         low, high = (max(low, high - widest), high) if sign > 0 else (low, min(high, low + widest))
     return strip_scale(low, high)
 
