@@ -1,5 +1,7 @@
 """The command line, as a newcomer uses it."""
 
+import re
+
 import pytest
 
 from hyperplan.cli import MissingExtra, build_parser, main, require_extra
@@ -87,3 +89,25 @@ def test_pruning_leaves_the_kernels_of_these_sources(tmp_path, monkeypatch, caps
 def test_warmup_refuses_an_unknown_family(capsys):
     assert main(["warmup", "--family", "poetry"]) == 2
     assert "no family 'poetry'" in capsys.readouterr().err
+
+
+def test_what_nobody_foresaw_is_a_sentence_too(monkeypatch, capsys):
+    def fail(**_):
+        raise ZeroDivisionError("by\nnothing")
+
+    monkeypatch.setattr("hyperplan.cli._verify.run", fail)
+    assert main(["verify", "receipt.json", "--lang", "fr"]) == 3
+    said = capsys.readouterr().err
+    assert (
+        re.search(r"ZeroDivisionError: by nothing \(test_cli.py:\d+\) ; c’est un défaut", said)
+        and len(said.splitlines()) == 1
+    )
+    monkeypatch.setenv("HYPERPLAN_TRACEBACK", "1")
+    with pytest.raises(ZeroDivisionError):
+        main(["verify", "receipt.json"])
+
+
+def test_letters_that_a_terminal_lacks_are_no_reason_to_stop(run_python):
+    code = "import sys; from hyperplan.cli import main; sys.exit(main(['verify', 'nulle part', '--lang', 'fr']))"
+    found = run_python(code, PYTHONIOENCODING="ascii", check=False)
+    assert found.returncode == 2 and "nulle part n?est pas le re?u" in found.stderr, found.stderr

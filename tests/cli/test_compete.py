@@ -44,6 +44,10 @@ MISTAKES = {
     "one group": (csv(rows(house=1)), ["--group", "house"], "has 1 group(s) only"),
     "time that is not there": (csv(rows()), ["--time-column", "date"], "\"time_column\" names the column 'date'"),
     "nothing left": (csv(rows()), ["--drop", "size", "--drop", "weight"], "no column is left to learn from"),
+    "target left out": (csv(rows()), ["--drop", "y"], "'y' is what is predicted; it cannot be given as --drop as well"),
+    "target alone": (csv(rows(size=None, weight=None)), [], "the table has no column besides 'y'"),
+    "numbers beyond squares": (csv(rows(y=np.linspace(1, 9, 40) * 1e300)), [], "the values of 'y' go up to 9e+300"),
+    "numbers without squares": (csv(rows(y=np.linspace(1, 9, 40) / 1e300)), [], "differ by 8e-300 at most"),
     "no time": (csv(rows()), ["--time", "0"], '"time" must be a number of seconds above 0'),
     "one fold": (csv(rows()), ["--folds", "1"], '"folds" must be a whole number from 2 to 100'),
 }

@@ -16,6 +16,7 @@ from hyperplan.compete import CompetitionError, Settings, candidates, compete
 from hyperplan.compete._compete import _asked, as_frame
 from hyperplan.compete._crew import Crew
 from hyperplan.compete._output import check_folder
+from hyperplan.compete._quality import histogram
 from hyperplan.compete._question import make_question
 from hyperplan.compete._trial import Trial, run_trial
 
@@ -155,6 +156,7 @@ TIME, A = np.arange(N), np.random.default_rng(0).normal(size=N).round(3)
 FOLDS = {  # targets that are constant in some part of the cross-validation
     "later rows of one class": (np.where((TIME < 40) & (TIME % 2 == 0), "yes", "no"), {"time_column": "t"}),
     "a class that comes later": (np.where(TIME > 100, "new", np.where(A > 0, "yes", "no")), {"time_column": "t"}),
+    "all judged rows of one class": (np.where(TIME < 60, "yes", "no"), {"time_column": "t", "folds": 2}),
     "groups of one class": (np.where(TIME // 12 % 2, "yes", "no"), {"group": "g"}),
     "a class of two rows": (np.where(TIME < 2, "rare", np.where(A > 0, "yes", "no")), {}),
     "two rows of two classes": (np.where(TIME < 2, "yes", "no"), {}),
@@ -301,3 +303,24 @@ def test_the_table_is_read_whole_before_the_folder_is_touched(run, tmp_path):
     assert run(good, "--target", "lable")[0] == 2
     assert run(b"a,b\n", "--target", "a")[0] == 2
     assert (tmp_path / "out" / "receipt.json").read_text() == before
+
+
+# Numbers at the ends of what floats reach
+
+
+@pytest.mark.parametrize("values", [[1e308, -1e308], [1e17, 1e17 + 16, 1e17 + 32], [1e-310, 3e-310, 2e-310, 0.0]])
+def test_columns_at_the_ends_of_floats(run, values):
+    table = pandas.DataFrame(
+        {"a": [values[k % len(values)] for k in range(N)], "b": A, "y": np.where(A > 0, "yes", "no")}
+    )
+    status, _, said, document = run(table.to_csv(index=False).encode(), "--target", "y")
+    assert status == 0 and not said
+    glance = document["data"]["columns"][0]
+    assert sum(glance["counts"]) == N and glance["edges"][0] <= min(values) and max(values) <= glance["edges"][-1]
+
+
+@pytest.mark.parametrize("values", [np.array([1e308, -1e308, 5e307]), 1e17 + 16 * np.arange(3.0), np.full(4, 1e300)])
+def test_every_value_is_in_a_bar(values):
+    counts, edges = histogram(values, 20)
+    assert counts.sum() == len(values) and len(edges) == len(counts) + 1 and np.isfinite(edges).all()
+    assert edges[0] <= values.min() and values.max() <= edges[-1] and edges[0] < edges[-1]

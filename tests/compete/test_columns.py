@@ -8,6 +8,7 @@ import pytest
 from hyperplan._texts import LANGUAGES, area_texts
 from hyperplan.compete import (
     Column,
+    SettingsError,
     TableError,
     guess_columns,
     guess_metric,
@@ -16,6 +17,7 @@ from hyperplan.compete import (
     typed_frame,
     typed_target,
     typed_values,
+    with_kinds,
 )
 from hyperplan.compete._columns import guess_column, is_id_name, name_parts
 from hyperplan.compete._columns_values import as_words, date_format, number_format
@@ -256,3 +258,34 @@ def test_tasks_of_many_real_tables():
     tasks = [(guess_task(read_table(index.parent / f"{row['name']}.csv.gz")["target"]).value, row) for row in rows[::3]]
     wrong = [row["name"] for task, row in tasks if task != row["task"]]
     assert len(wrong) <= 0.1 * len(tasks), wrong  # a few targets can be read both ways: a count of rings, a grade
+
+
+def test_times_beyond_what_nanoseconds_count_stay_first_and_last():
+    words = ["9999-12-31", "2020-01-05", "0001-01-01", None] * 10
+    for series in (pandas.Series(words), pandas.Series(words).astype("datetime64[s]")):
+        column = guess_column(series, "until")
+        found = typed_values(series, column)[:4]
+        assert column.kind == "date" and found[0] > found[1] > found[2] and np.isnat(found[3])
+        assert found[1].astype("datetime64[D]") == np.datetime64("2020-01-05")
+
+
+@pytest.mark.parametrize(
+    "values,kind,shown",
+    [
+        ([0.126, -1.5, 3.25], "date", "'0.126'"),
+        ([1577836800, 1577836801], "date", "'1577836800'"),
+        (["red", "blue", "7"], "number", "'red'"),
+        (["red", "2020-01-01", "blue"], "date", "'red'"),
+    ],
+)
+def test_a_kind_that_would_lose_the_values_is_refused(values, kind, shown):
+    frame = pandas.DataFrame({"x": values * 10})
+    with pytest.raises(SettingsError, match=rf"columns\.x.* {kind}, .*for example {shown}"):
+        with_kinds(frame, guess_columns(frame), {"x": kind})
+
+
+@pytest.mark.parametrize("values", [[1999, 2020], [20200131, 19990102], ["2020", "1999"], ["2020-01-31", "1999-05-06"]])
+def test_years_and_days_may_be_dates(values):
+    frame = pandas.DataFrame({"x": values * 10})
+    (column,) = with_kinds(frame, guess_columns(frame), {"x": "date"})
+    assert not np.isnat(typed_values(frame["x"], column)).any()

@@ -1,6 +1,7 @@
 """One competition, looked at from all sides: answer, folder, receipt, model, settings, explanations."""
 
 import json
+import re
 import shutil
 
 import numpy as np
@@ -161,6 +162,17 @@ def test_the_command_verify(result, files, capsys, tmp_path):
     (tmp_path / "copy" / "receipt.json").write_text(json.dumps(receipt))
     assert main(["verify", str(tmp_path / "copy"), "--split", "0", "--lang", "fr"]) == 0
     assert "tolérance" in capsys.readouterr().out
+
+
+def test_verify_does_not_call_a_forged_score_identical(result, files, capsys, tmp_path):
+    receipt = json.loads((files / "out" / "receipt.json").read_text())
+    for trial in receipt["trials"]:
+        trial["score"] += 0.01
+    (tmp_path / "receipt.json").write_text(json.dumps(receipt))
+    assert main(["verify", str(tmp_path / "receipt.json"), "--split", "0"]) == 1
+    assert capsys.readouterr().out.startswith("differs")
+    assert main(["verify", str(tmp_path / "receipt.json"), "--split", "99"]) == 2
+    assert re.search(r"has no split 99 of \w+; its splits are 0 to \d+", capsys.readouterr().err)
 
 
 def test_verify_refuses_other_data_and_what_is_no_receipt(result, files, capsys, tmp_path):

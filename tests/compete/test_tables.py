@@ -1,6 +1,7 @@
 """Tables in every shape a person may bring: read rightly, or refused with words that help."""
 
 import bz2
+import errno
 import gzip
 import io
 import lzma
@@ -13,6 +14,7 @@ import pytest
 
 from hyperplan._texts import LANGUAGES
 from hyperplan.compete import TableError, nearest_names, read_table, table_hash, table_notes
+from hyperplan.compete._errors import reason_of
 from hyperplan.compete._names import unique_names
 from hyperplan.compete._tables_dialect import MISSING, sniff
 from hyperplan.datasets import table_path
@@ -358,6 +360,7 @@ def test_frames_pass_with_plain_names_and_types():
         ("", "is empty"),
         ("\n\n  \n", "is empty"),
         ("a,b,c\n", "header of 3 columns but no row"),
+        ("a,b,c", "header of 3 columns but no row"),
         ("a,b,c\n1,2,3\n4,5\n", r"line 3 of table.csv has 2 cells where 3 were expected: '4,5'"),
         ("a,b,c\n1,2,3\n4,5,6,7\n8,9,10\n", r"line 3 of table.csv has 4 cells where 3"),
         ("a b c\n1 2 3\n1 2 3\n4 5\n" + "1 2 3\n" * 60, r"line 4 of table.csv has 2 cells where 3"),
@@ -388,6 +391,27 @@ def test_missing_files_and_folders(tmp_path, write):
         read_table(tmp_path / "nowhere" / "a.csv")
     with pytest.raises(TableError, match="is a folder"):
         read_table(tmp_path)
+    with pytest.raises(TableError, match=r"there is no file '.*x00'"):
+        read_table("\0")
+    with pytest.raises(TableError, match="download the table first"):
+        read_table("https://example.org/table.csv")
+
+
+def test_reasons_of_the_system_are_said_in_the_language_of_the_reader(tmp_path):
+    error = TableError("unreadable", name="a.csv", reason=reason_of(PermissionError(errno.EACCES, "Permission denied")))
+    for one in (error, pickle.loads(pickle.dumps(error))):
+        assert str(one) == "a.csv cannot be opened: Permission denied"
+        assert one.message("fr") == "impossible d'ouvrir a.csv : accès refusé"
+    unknown = TableError("unreadable", name="a.csv", reason=reason_of(OSError("odd")))
+    assert unknown.message("fr").endswith(": odd")
+
+
+def test_hash_of_times_beyond_nanoseconds(write, tmp_path):
+    pytest.importorskip("pyarrow")
+    frame = read_table(write("until,x\n9999-12-31,1\n2020-01-01,2\n"))
+    frame.to_parquet(tmp_path / "table.parquet")
+    assert table_hash(read_table(tmp_path / "table.parquet")) == table_hash(frame)
+    assert table_hash(read_table(write("until,x\n9998-12-31,1\n2020-01-01,2\n"))) != table_hash(frame)
 
 
 def test_a_file_beyond_memory_is_refused(write, monkeypatch):

@@ -6,6 +6,7 @@ module, loaded when it is called.
 
 import argparse
 import importlib
+import os
 import sys
 
 import hyperplan
@@ -102,7 +103,11 @@ def _add_reproduce(commands) -> None:
 
 def main(arguments=None) -> int:
     """Run one command; the exit status is 0 when it did what was asked."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a letter that a terminal does not have is no reason to stop
+            stream.reconfigure(errors="replace")
     options = vars(build_parser().parse_args(arguments))
+    language = options.get("lang") or "en"
     command = importlib.import_module(f"hyperplan.cli._{options.pop('command')}")
     try:
         return command.run(**options)
@@ -112,6 +117,26 @@ def main(arguments=None) -> int:
     except KeyboardInterrupt:
         print("hyperplan: stopped", file=sys.stderr)
         return 130
+    except BrokenPipeError:  # nobody reads on, as before ``| head``
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to say goes nowhere
+        return 141
+    except Exception as error:
+        if os.environ.get("HYPERPLAN_TRACEBACK"):
+            raise
+        print(f"hyperplan: {_unexpected(error, language)}", file=sys.stderr)
+        return 3
+
+
+def _unexpected(error: Exception, language: str) -> str:
+    """What to say of an error that nobody foresaw: whose fault it is, where it came from, how to see more."""
+    import traceback
+
+    from hyperplan._texts import text
+
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    found = " ".join(f"{type(error).__name__}: {error}".split())[:300]
+    place = f"{os.path.basename(last.filename)}:{last.lineno}"
+    return text("compete.errors.unexpected", language, found=found, place=place)
 
 
 class MissingExtra(RuntimeError):

@@ -34,6 +34,7 @@ def run(model, table, out, lang) -> int:
 
 def _write(predictions, path: Path) -> None:
     from hyperplan.compete import CompetitionError
+    from hyperplan.compete._errors import reason_of
 
     beside = None
     try:
@@ -43,7 +44,7 @@ def _write(predictions, path: Path) -> None:
         beside.chmod(0o644)
         beside.replace(path)
     except OSError as error:
-        raise CompetitionError("out_unwritable", folder=path, reason=error.strerror or str(error)) from None
+        raise CompetitionError("out_unwritable", folder=path, reason=reason_of(error)) from None
     finally:
         if beside is not None:
             beside.unlink(missing_ok=True)  # where it is still there, it is half a file

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hyperplan.compete._columns_values import DECIDED, LOOKED_AT, as_words, date_format, number_format
+from hyperplan.compete._columns_values import DECIDED, LOOKED_AT, as_words, date_format, number_format, typed_values
+from hyperplan.compete._errors import SettingsError
 
 EXACT_ROWS = 200_000  # beyond, distinct values are counted on so many rows
 FEW_ROWS = 10  # with fewer, distinct values say nothing
@@ -24,6 +25,7 @@ TIME_NAMES = {"year", "annee", "an", "month", "mois", "day", "jour", "hour", "he
               "timestamp", "ts", "epoch", "yr"}  # fmt: skip
 TRUTHS = ({"yes", "no"}, {"y", "n"}, {"true", "false"}, {"t", "f"}, {"oui", "non"}, {"vrai", "faux"}, {"o", "n"},
           {"on", "off"}, {"ja", "nein"}, {"si", "no"}, {"sí", "no"})  # fmt: skip
+YEAR = re.compile(r"[12]\d{3}")
 UUID = re.compile(r"[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
 
 
@@ -132,12 +134,26 @@ def with_kinds(frame, columns, kinds) -> list[Column]:
 
 
 def _told(series, column: Column, kind: str) -> Column:
+    """A column of the kind that somebody asked for.
+
+    Raises
+    ------
+    SettingsError
+        Most values are no numbers, or no dates: as such they would all be missing.
+    """
     import pandas
 
-    form = ""
-    if kind in ("number", "date") and series.dtype.kind not in "biufM":
+    form, is_number = "", series.dtype.kind in "biuf"
+    if (kind == "number" and not is_number) or (kind == "date" and series.dtype.kind != "M"):
         words = [word for word in as_words(pandas.Series(pandas.unique(series.dropna())[:LOOKED_AT])) if word]
         form = number_format(words)[0] if kind == "number" else date_format(words)[0]
+        told = column._replace(kind=kind, format=form)
+        is_lost = pandas.isna(typed_values(pandas.Series(words, dtype="str"), told))
+        if is_number and not form:
+            is_lost |= [YEAR.fullmatch(word) is None for word in words]
+        if 2 * is_lost.sum() > len(words):
+            value = words[is_lost.argmax()][:40]
+            raise SettingsError("misfit", setting=f"columns.{column.name}", kind=kind, value=value)
     return column._replace(kind=kind, why="asked", format=form)
 
 

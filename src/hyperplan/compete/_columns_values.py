@@ -137,13 +137,24 @@ def parse_dates(series, form: str):
     import pandas
 
     if series.dtype.kind == "M":
-        return series.astype("datetime64[ns]")
+        return _nanoseconds(series)
     words = pandas.Series(as_words(series), index=series.index, dtype="str").str.replace("T", " ", regex=False)
     words = words.str.replace(r"(?:Z|(?<=\d:\d\d)[+-]\d{2}:?\d{2})$", "", regex=True)
     if "%p" in form:
         words = words.str.replace(r"(?<=\d)(?=[apAP][mM]$)", " ", regex=True)
-    dates = pandas.to_datetime(words, format=form or "ISO8601", errors="coerce")
-    return dates.astype("datetime64[ns]")
+    return _nanoseconds(pandas.to_datetime(words, format=form or "ISO8601", errors="coerce"))
+
+
+def _nanoseconds(dates):
+    """Times in nanoseconds, which reach from 1678 to 2261: what lies beyond, such as 9999-12-31, is moved to the end.
+
+    So it stays the earliest or the latest of all, as it was meant.
+    """
+    import pandas
+
+    if dates.dtype == "datetime64[ns]":
+        return dates
+    return dates.clip(pandas.Timestamp(1678, 1, 1), pandas.Timestamp(2261, 12, 31)).astype("datetime64[ns]")
 
 
 def typed_values(series, column):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from hyperplan.compete._errors import CompetitionError
+from hyperplan.compete._errors import CompetitionError, reason_of
 from hyperplan.compete._interrupt import CtrlC
 
 ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "BLIS_NUM_THREADS")}
@@ -72,7 +72,7 @@ class Crew:
                 self._workers.append(_Worker(self._answers))
         except OSError as error:
             self.__exit__()
-            raise CompetitionError("no_scratch", reason=error.strerror or str(error)) from None
+            raise CompetitionError("no_scratch", reason=reason_of(error)) from None
         return self
 
     def __exit__(self, *_):
@@ -97,7 +97,7 @@ class Crew:
             with self._file.open("wb") as file:
                 pickle.dump(problem, file, protocol=pickle.HIGHEST_PROTOCOL)
         except OSError as error:
-            raise CompetitionError("no_scratch", reason=error.strerror or str(error)) from None
+            raise CompetitionError("no_scratch", reason=reason_of(error)) from None
         for worker in self._workers:
             worker.load(self._file, first)
         deaths = 0

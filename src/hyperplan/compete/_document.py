@@ -213,6 +213,10 @@ def _histogram(values) -> dict:
     """Bars, ends and median; few whole numbers have a bar each, values far from all others count to the last."""
     if not values.size:
         return {}
+    if not math.isfinite(float(values.max()) - float(values.min())):  # as wide as floats reach
+        quarter = _histogram(values / 4)
+        scaled = {name: 4 * quarter[name] for name in ("low", "median", "high")}
+        return quarter | scaled | {"edges": [4 * edge for edge in quarter["edges"]]}
     low, median, high = np.quantile(values, [0.0, 0.5, 1.0])
     if high - low < MOST_BARS and (values == np.round(values)).all():
         edges = np.arange(low - 0.5, high + 1.0)

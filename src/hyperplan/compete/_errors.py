@@ -1,6 +1,8 @@
 """Errors that a person is meant to read: what is wrong, where, what to do, in each language."""
 
-from hyperplan._texts import text
+import errno
+
+from hyperplan._texts import area_texts, text
 
 
 class SpokenError(ValueError):
@@ -34,8 +36,27 @@ def _rebuilt(kind, key, values):
 
 def _spoken(values: dict, language: str) -> dict:
     return {
-        name: value.said(language) if isinstance(value, KindsOfColumns) else value for name, value in values.items()
+        name: value.said(language) if isinstance(value, KindsOfColumns | SystemReason) else value
+        for name, value in values.items()
     }
+
+
+class SystemReason(str):
+    """Why the system refused something, as a value of an error: English as it stands, else by its number."""
+
+    number = 0
+
+    def said(self, language: str) -> str:
+        """The reason in a language, if it is one of those that have words."""
+        words = area_texts("tables", language)["reasons"]
+        return words.get(errno.errorcode.get(self.number, ""), str(self))
+
+
+def reason_of(error: OSError) -> SystemReason:
+    """What an error of the system says, for people."""
+    reason = SystemReason(error.strerror or str(error) or type(error).__name__)
+    reason.number = error.errno or 0
+    return reason
 
 
 class KindsOfColumns(tuple):

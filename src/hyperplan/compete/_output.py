@@ -8,7 +8,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from hyperplan.compete._errors import CompetitionError
+from hyperplan.compete._errors import CompetitionError, reason_of
 from hyperplan.compete._receipt import make_receipt
 from hyperplan.compete._settings import write_settings
 
@@ -29,7 +29,7 @@ def check_folder(folder) -> Path:
         _check_place(folder)
         inside = {path.name for path in folder.iterdir()} - NOBODYS if folder.exists() else set()
     except OSError as error:
-        raise CompetitionError("out_unwritable", folder=folder, reason=error.strerror or str(error)) from None
+        raise CompetitionError("out_unwritable", folder=folder, reason=reason_of(error)) from None
     if inside and MARK not in inside:
         raise CompetitionError("out_exists", folder=folder)
     if others := sorted(inside - OURS):
@@ -64,13 +64,13 @@ def write_folder(folder, fill) -> Path:
         whole.parent.mkdir(parents=True, exist_ok=True)
         beside = Path(tempfile.mkdtemp(prefix=f".{whole.name}-", dir=whole.parent))
     except OSError as error:
-        raise CompetitionError("out_unwritable", folder=folder, reason=error.strerror or str(error)) from None
+        raise CompetitionError("out_unwritable", folder=folder, reason=reason_of(error)) from None
     try:
         fill(beside)
         os.chmod(beside, 0o755)  # temporary folders are for their owner only
         _swap(beside, whole)
     except OSError as error:
-        raise CompetitionError("out_unwritable", folder=folder, reason=error.strerror or str(error)) from None
+        raise CompetitionError("out_unwritable", folder=folder, reason=reason_of(error)) from None
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     return folder

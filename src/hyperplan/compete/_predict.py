@@ -4,7 +4,7 @@ from pathlib import Path
 
 from hyperplan.compete._audit_drift import changed_types
 from hyperplan.compete._competition import prediction_frame
-from hyperplan.compete._errors import AuditError, CompetitionError, TableError
+from hyperplan.compete._errors import AuditError, CompetitionError, TableError, reason_of
 from hyperplan.compete._names import nearest_names
 from hyperplan.compete._preparation import USED
 from hyperplan.compete._table_model import TableModel
@@ -21,7 +21,11 @@ def load_model(path) -> TableModel:
         path = next((path / place for place in PLACES if (path / place).is_file()), path / PLACES[0])
     try:
         model = load(path)
-    except (ModelFileError, OSError) as error:
+    except FileNotFoundError:
+        raise CompetitionError("model_absent", path=path) from None
+    except OSError as error:
+        raise CompetitionError("not_a_model", path=path, reason=reason_of(error)) from None
+    except ModelFileError as error:
         raise CompetitionError("not_a_model", path=path, reason=error) from None
     if not isinstance(model, TableModel):
         raise CompetitionError("not_a_model", path=path, reason=f"it holds a {type(model).__name__}")

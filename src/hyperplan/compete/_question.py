@@ -20,6 +20,7 @@ FEWEST_ROWS = 10
 FOLDS = 5
 ONE_CLASS_METRIC = "neg_log_loss"  # defined also where all test rows are of one class
 MOST_UNLABELLED = 5  # rows without a target for each row with one
+FARTHEST, NEAREST = 1e100, 1e-100  # largest value and smallest spread of a number to predict
 REPEATS = ((500, 4), (5000, 2))  # (rows below which, repetitions)
 
 
@@ -150,8 +151,9 @@ def _coded(values, task, name, positive):
     if len(values) < FEWEST_ROWS:
         raise CompetitionError("too_few_rows", name=name, count=len(values), needed=FEWEST_ROWS)
     if task == "regression":
-        if np.ptp(values) == 0:
+        if values.min() == values.max():
             raise CompetitionError("target_constant", name=name, value=float(values[0]))
+        _check_reach(values, name)
         return values.astype(np.float64), ()
     classes, y = np.unique(values.astype(str), return_inverse=True)
     if len(classes) == 1:
@@ -171,6 +173,14 @@ def _coded(values, task, name, positive):
     return lookup[y], tuple(names)
 
 
+def _check_reach(values, name) -> None:
+    """Errors are squared and summed: that has no meaning where squares overflow or vanish."""
+    far, spread = float(np.abs(values).max()), float(values.max() / 2 - values.min() / 2)
+    if far > FARTHEST or spread < NEAREST:
+        key, value = ("target_huge", far) if far > FARTHEST else ("target_tiny", 2 * spread)
+        raise CompetitionError(key, name=name, value=f"{value:.2g}")
+
+
 def _by_number(names):
     """Classes that are numbers in the order of the numbers, others by name."""
     try:
@@ -183,6 +193,8 @@ def _used(columns, settings):
     """Columns to learn from: groups would not be seen again, and what the settings drop is not wanted."""
     left_out = {*settings.drop, settings.group}
     used = native_order(column for column in columns if column.kind in USED and column.name not in left_out)
+    if not columns:
+        raise CompetitionError("target_alone", name=settings.target)
     if not used:
         raise CompetitionError("no_columns", columns=KindsOfColumns((c.name, c.kind) for c in columns[:20]))
     return used
@@ -198,7 +210,9 @@ def _codes_of(frame, name, columns, rows, coded):
 
 def _check_parts(settings: Settings, target: str) -> None:
     """Groups and time are columns of their own, and only one of them divides the rows."""
-    for option, name in (("--group", settings.group), ("--time-column", settings.time_column)):
+    dropped = target if target in settings.drop else None
+    parts = (("--group", settings.group), ("--time-column", settings.time_column), ("--drop", dropped))
+    for option, name in parts:
         if name == target:
             raise CompetitionError("target_divides", name=name, option=option)
     if settings.group is not None and settings.time_column is not None:

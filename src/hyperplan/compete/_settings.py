@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
 
 from hyperplan._texts import LANGUAGES, text
-from hyperplan.compete._errors import SettingsError
+from hyperplan.compete._errors import SettingsError, reason_of
 from hyperplan.compete._names import nearest_names
 
 KINDS = ("number", "category", "date", "text", "id", "constant", "empty")
@@ -183,7 +183,7 @@ def read_settings(path, kind: type = Settings):
     except FileNotFoundError:
         raise SettingsError("no_file", name=path) from None
     except OSError as error:
-        raise SettingsError("unreadable", name=path, reason=error.strerror or type(error).__name__) from None
+        raise SettingsError("unreadable", name=path, reason=reason_of(error)) from None
     except UnicodeDecodeError as error:
         raise SettingsError("toml", name=path, reason=f"byte {error.start} is not UTF-8") from None
     except tomllib.TOMLDecodeError as error:
@@ -220,7 +220,7 @@ def write_settings(settings: CheckedSettings, path, columns=()) -> None:
     except OSError as error:
         if temporary:
             pathlib.Path(temporary).unlink(missing_ok=True)
-        raise SettingsError("unwritable", name=path, reason=error.strerror or type(error).__name__) from None
+        raise SettingsError("unwritable", name=path, reason=reason_of(error)) from None
 
 
 def settings_text(settings: CheckedSettings, columns=()) -> str:

@@ -167,9 +167,15 @@ def _column_bytes(series):
         return [kind.encode(), np.ascontiguousarray(values).astype("<f8").tobytes()]
     if kind in "ui":
         return [b"i", series.to_numpy().astype("<i8").tobytes()]
-    if kind == "M":
+    if kind == "M" and not _is_beyond_nanoseconds(series):
         return [b"t", series.to_numpy("datetime64[ns]").astype("<i8").tobytes()]
     codes, values = pandas.factorize(series)
     words = [str(value).encode("utf-8", errors="replace") for value in values]
     lengths = np.array([len(word) for word in words], dtype="<i8")
     return [b"s", codes.astype("<i8").tobytes(), lengths.tobytes(), b"".join(words)]
+
+
+def _is_beyond_nanoseconds(times) -> bool:
+    """Whether a time is outside of 1678 to 2261: such a column is compared by its words."""
+    years = times.dt.year
+    return bool(((years < 1678) | (years > 2261)).any())

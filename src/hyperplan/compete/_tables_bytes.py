@@ -12,7 +12,7 @@ import zlib
 from typing import NamedTuple
 
 from hyperplan._core.memory import available_bytes
-from hyperplan.compete._errors import TableError
+from hyperplan.compete._errors import TableError, reason_of
 from hyperplan.compete._names import nearest_names
 
 COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -33,6 +33,7 @@ MARKS = (  # longest first: the mark of UTF-32 begins like that of UTF-16
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 BLOCK = 64 * 2**20
+ADDRESS = re.compile(r"(https?|ftp|s3|gs):/", re.IGNORECASE)  # one slash: paths know no empty parts
 COPIES = 3  # a table needs about this many times its bytes while it is read
 
 
@@ -65,6 +66,10 @@ def open_source(path) -> Source:
 
 
 def _file_bytes(path: pathlib.Path) -> bytes:
+    if ADDRESS.match(str(path)):
+        raise TableError("address", name=path)
+    if "\0" in str(path):
+        raise TableError("no_file", name=ascii(str(path)))
     try:
         if path.is_dir():
             raise TableError("folder", name=path)
@@ -79,7 +84,7 @@ def _file_bytes(path: pathlib.Path) -> bytes:
             raise TableError("no_file_near", name=path, near=", ".join(near)) from None
         raise TableError("no_file", name=path) from None
     except OSError as error:
-        raise TableError("unreadable", name=path, reason=error.strerror or type(error).__name__) from None
+        raise TableError("unreadable", name=path, reason=reason_of(error)) from None
 
 
 def _require_room(size: int, name) -> None:

@@ -22,7 +22,7 @@ def read_text(data: bytes, name: str) -> tuple:
     text = _plain_lines(text)
     dialect = sniff(text)
     text, dialect = _single_separator(text, dialect)
-    if not dialect.width or not text.split("\n", dialect.skipped)[-1].strip():
+    if not dialect.width or not text[_offset(text, dialect.skipped) :].strip():
         raise TableError("header_only", name=name, columns=len(dialect.names))
     names, said = _column_names(dialect)
     notes += said + _dialect_notes(dialect)

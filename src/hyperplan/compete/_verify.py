@@ -4,10 +4,12 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
 from hyperplan._core.parallel import thread_limit
 from hyperplan.compete._blend import blend_candidate
 from hyperplan.compete._document import versions
-from hyperplan.compete._errors import CompetitionError
+from hyperplan.compete._errors import CompetitionError, reason_of
 from hyperplan.compete._question import make_question
 from hyperplan.compete._receipt import SCHEMA, digest, splits_digest
 from hyperplan.compete._registry import candidates
@@ -37,14 +39,18 @@ def read_receipt(path) -> dict:
     path = path / "receipt.json" if path.is_dir() else path
     try:
         receipt = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+    except FileNotFoundError:
+        raise CompetitionError("receipt_absent", path=path) from None
+    except OSError as error:
+        raise CompetitionError("no_receipt", path=path, reason=reason_of(error)) from None
+    except (ValueError, RecursionError) as error:  # no text, or no JSON
         raise CompetitionError("no_receipt", path=path, reason=error) from None
     if not isinstance(receipt, dict) or receipt.get("schema") != SCHEMA:
         raise CompetitionError("receipt_schema", path=path, schema=SCHEMA)
     if missing := NEEDED.keys() - receipt.keys():
         raise CompetitionError("receipt_lacks", path=path, names=", ".join(sorted(missing)))
     broken = [name for name, kind in NEEDED.items() if not isinstance(receipt[name], kind)]
-    if not all(_is_trial(row) for row in receipt["trials"]):
+    if not broken and not all(_is_trial(row) for row in receipt["trials"]):
         broken.append("trials")
     if broken:
         raise CompetitionError("receipt_broken", path=path, names=", ".join(broken))
@@ -87,12 +93,14 @@ def verify(path, table=None, name: str | None = None, split: int | None = None):
     problem = _problem(frame, receipt, path)
     wanted = name or receipt["chosen"]
     by_name = {candidate.name: candidate for candidate in candidates(problem.task)}
-    rows = [row for row in receipt["trials"] if row["name"] == wanted and split in (None, row["split"])]
+    rows = [row for row in receipt["trials"] if row["name"] == wanted]
     needed = {wanted} if not any(row.get("members") for row in rows) else {m for row in rows for m, _ in row["members"]}
     if not rows or not needed <= by_name.keys():
         known = ", ".join(sorted({row["name"] for row in receipt["trials"]}))
         raise CompetitionError("receipt_trial", path=path, name=wanted, known=known)
-    for row in rows:
+    if split is not None and split not in (splits := sorted(row["split"] for row in rows)):
+        raise CompetitionError("receipt_split", path=path, name=wanted, split=split, first=splits[0], last=splits[-1])
+    for row in (row for row in rows if split in (None, row["split"])):
         members = [(by_name[member], n_tries) for member, n_tries in row.get("members", ())]
         candidate = blend_candidate(problem.task, members) if members else by_name[wanted]
         yield _repeated(problem, candidate, row)
@@ -116,7 +124,8 @@ def _repeated(problem, candidate, row) -> Verdict:
     with thread_limit(1):
         outcome = run_trial(problem, Trial(candidate, row["split"], row["n_tries"]))
     new, old = outcome.score, float("nan") if row["score"] is None else row["score"]
-    if digest(outcome.prediction) == row["predictions_sha256"]:
+    is_same = new == old or np.isnan(old)  # a score that was not defined tells nothing: its predictions do
+    if is_same and digest(outcome.prediction) == row["predictions_sha256"]:
         verdict = "identical"
     else:
         verdict = "within" if abs(new - old) <= TOLERANCE * max(abs(old), 1e-12) else "differs"
