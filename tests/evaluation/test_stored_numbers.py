@@ -24,8 +24,10 @@ from hyperplan.evaluation import (
     learning_curve,
     mcnemar,
     nested_cross_validation,
+    one_standard_error,
     permutation_importance,
     score_models,
+    tied_groups,
     validation_curve,
 )
 from hyperplan.linear_model import LinearRegression, Ridge
@@ -54,6 +56,10 @@ FORMULAS = {
     "five_by_two_test": lambda: (lambda found: (found.statistic, found.p))(five_by_two_test(np.array(HALVES))),
     "adjust_p_values": lambda: adjust_p_values([0.01, 0.02, 0.03, 0.2]),
     "compare_models": lambda: compare_models({"a": FIRST, "b": SECOND}, 1 / 9)[0][2:6],
+    "tied_groups": lambda: [
+        len(group.models) for group in tied_groups({"a": FIRST, "b": FIRST[::-1], "c": SECOND - 0.1}, 1 / 9)
+    ],
+    "one_standard_error": lambda: one_standard_error([*zip(FIRST, SECOND + 0.005)], [2, 1], 1 / 9)[3:],
 }
 RESAMPLED = {
     "bootstrap_interval": lambda: bootstrap_interval(accuracy_score, LABELS, GUESSES[0])[:3],
@@ -82,6 +88,8 @@ STORED = {
     "five_by_two_test": [3.4, 0.094546983786],
     "adjust_p_values": [0.04, 0.06, 0.06, 0.2],
     "compare_models": [-0.014, -0.027147352623, -0.00085264737727, 0.039322124511],
+    "tied_groups": [2, 1],
+    "one_standard_error": [0.802, 0.811, 0.010709981499],
     "bootstrap_interval": [0.95, 0.86666667, 0.98333333],
     "bootstrap_bias_corrected": [0.94698898, 0.869417, 1],
     "bootstrap_632": [0.14618337],
