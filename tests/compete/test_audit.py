@@ -9,7 +9,7 @@ import pytest
 
 from hyperplan._texts import LANGUAGES, area_texts
 from hyperplan.compete import audit, blocking_findings, guess_columns, guess_task, leaking_columns, read_table
-from hyperplan.compete._audit_drift import chi_square, kolmogorov_smirnov, stability_index
+from hyperplan.compete._audit_drift import changed_types, chi_square, kolmogorov_smirnov, stability_index
 from hyperplan.compete._audit_leaks import FOLDS, class_skill, column_skills, number_skill
 from hyperplan.compete._audit_order import neighbour_likeness
 from hyperplan.compete._audit_rows import repeated_rows
@@ -416,3 +416,12 @@ def test_ten_thousand_columns(rng):
     frame = pandas.DataFrame(values, columns=[f"v{j}" for j in range(10_000)])
     frame["y"] = values[:, 17] * 2 + 1
     assert found(frame, "y")["A04"].columns == ("v17",)
+
+
+def test_dates_that_are_words_in_the_test_file():
+    days = pandas.date_range("2020-01-01", periods=40).strftime("%d/%m/%Y")
+    frame = pandas.DataFrame({"day": days, "time": pandas.date_range("2020-01-01", periods=40)})
+    columns = guess_columns(frame)
+    assert changed_types(frame, columns) == []
+    (finding,) = changed_types(frame.assign(day="never"), columns)
+    assert finding.code == "A27" and finding.columns == ("day",) and finding.values["example"] == "never"

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from hyperplan.cli import _warmup, main
-from hyperplan.compete import CompetitionError, Settings, candidates, compete
+from hyperplan.compete import CompetitionError, Settings, TableError, candidates, compete
 from hyperplan.compete._compete import _asked, as_frame
 from hyperplan.compete._crew import Crew
 from hyperplan.compete._output import check_folder
@@ -324,3 +324,13 @@ def test_every_value_is_in_a_bar(values):
     counts, edges = histogram(values, 20)
     assert counts.sum() == len(values) and len(edges) == len(counts) + 1 and np.isfinite(edges).all()
     assert edges[0] <= values.min() and values.max() <= edges[-1] and edges[0] < edges[-1]
+
+
+def test_the_model_of_an_array_takes_arrays(monkeypatch):
+    monkeypatch.setattr("hyperplan.compete._contest.LEVELS", ())
+    X, y = np.column_stack([A, A[::-1]]), np.where(A > 0, "yes", "no")
+    best = compete(X, y, time=60, n_jobs=1, candidates=["LogisticRegression"]).best
+    expected = best.predict(pandas.DataFrame(X, columns=["x0", "x1"]))
+    assert (best.predict(X) == expected).all() and best.predict_proba(X).shape == (N, 2)
+    with pytest.raises(TableError, match="lacks 1 column"):
+        best.predict(X[:, :1])

@@ -11,7 +11,7 @@ from scipy.special import chdtrc, kolmogorov
 
 from hyperplan._base.finding import Finding
 from hyperplan.compete._audit_sample import Sample, as_floats, bins_of, draw_rows, draw_sample, sample_size
-from hyperplan.compete._columns_values import as_words, parse_numbers
+from hyperplan.compete._columns_values import as_words, typed_values
 
 LEVEL = 0.01
 NOTICEABLE, LARGE = 0.1, 0.25  # of the stability index
@@ -54,13 +54,14 @@ def _columns_that_differ(frame, test, columns, target: str) -> list[Finding]:
 
 
 def changed_types(test, columns) -> list[Finding]:
-    """A27: numbers that are words in the test file."""
+    """A27: numbers and dates that are words in the test file."""
     names, example = [], ""
     for column in columns:
         series = test[column.name]
-        if column.kind != "number" or series.dtype.kind in "biuf":
+        if column.kind not in ("number", "date") or series.dtype.kind in ("biuf" if column.kind == "number" else "M"):
             continue
-        odd = np.flatnonzero(np.isnan(parse_numbers(series, column.format)) & series.notna().to_numpy())
+        is_lost = np.isnan(as_floats(typed_values(series, column)))
+        odd = np.flatnonzero(is_lost & series.notna().to_numpy())
         if len(odd) > 0.1 * max(int(series.notna().sum()), 1):
             example = example or str(series.iloc[odd[0]])[:40]
             names.append(column.name)
