@@ -10,15 +10,13 @@ from hyperplan.compete import _contest
 from hyperplan.compete._columns import Column
 from hyperplan.compete._contest import (
     FEWER,
-    FEWEST_SPLITS,
     LEVELS,
     PROBE,
     Contest,
     Entry,
-    _enough,
-    _keep_common_splits,
     run_contest,
 )
+from hyperplan.compete._contest_splits import FEWEST_SPLITS, _enough, keep_common_splits
 from hyperplan.compete._crew import TIMED_OUT, Answer
 from hyperplan.compete._folds import make_splits
 from hyperplan.compete._problem import Problem
@@ -312,7 +310,7 @@ def test_the_leader_stays_when_others_got_farther():
     for entry, count, score in zip(entries, (5, 5, 5, 3), (0.5, 0.5, 0.5, 0.9)):
         entry.outcomes = {split: Outcome(np.zeros(20), score, score, {}, 0, 0, 0, None) for split in range(count)}
     contest = Contest(problem, entries, None, 0.0, 1)
-    _keep_common_splits(contest)
+    keep_common_splits(contest)
     assert [len(entry.outcomes) for entry in contest.left()] == [3, 3, 3, 3]
 
 
@@ -331,7 +329,7 @@ def test_the_baseline_stays_when_a_slow_candidate_got_farther():
     for entry, count in zip(entries, (3, 5, 5)):
         entry.outcomes = {split: Outcome(np.zeros(20), 0.5, 0.5, {}, 0, 0, 0, None) for split in range(count)}
     contest = Contest(problem, entries, None, 0.0, 1)
-    _keep_common_splits(contest)
+    keep_common_splits(contest)
     assert [sorted(entry.outcomes) for entry in contest.left()] == [[0, 1, 2]] * 3
 
 
@@ -347,3 +345,32 @@ def test_progress_is_told_with_its_phase(play):
     assert phases == sorted(phases, key=["screening", "running"].index) and set(phases) == {"screening", "running"}
     last = found.events[-1]
     assert last["done"] == last["total"]
+
+
+def test_time_that_is_left_goes_into_a_longer_search_of_the_best(play):
+    quick = Model("Quick", 1.0, 0.8, effort=8.0, real_effort=1.0)  # searches take an eighth of what was feared
+    found = play([baseline(), quick], budget=130)
+    first = next(n_tries for _, _, n_tries in found.crew.done if n_tries > 1)
+    assert found.entries["Quick"].n_tries > first and found.used <= 130
+    assert sorted(found.entries["Quick"].outcomes) == list(range(5))
+
+
+def test_a_longer_search_that_does_not_end_changes_nothing(play):
+    class Stubborn(Model):
+        """The more is tried, the longer each try takes."""
+
+        def work(self, problem, trial):
+            found = super().work(problem, trial)
+            return found._replace(seconds=found.seconds * (50 if trial.n_tries > self.known else 1))
+
+    model = Stubborn("A", 1.0, 0.8, effort=8.0, real_effort=1.0)
+    model.known = next(n for _, _, n in play([baseline(), model_like(model)], budget=130).crew.done if n > 1)
+    found = play([baseline(), model], budget=130)
+    entry = found.entries["A"]
+    assert max(n_tries for _, _, n_tries in found.crew.done) > model.known  # it was begun
+    assert (entry.status, entry.n_tries, sorted(entry.outcomes)) == ("ok", model.known, list(range(5)))
+
+
+def model_like(model):
+    """The same model as it behaves in short searches."""
+    return Model(model.candidate.name, 1.0, 0.8, effort=8.0, real_effort=1.0)

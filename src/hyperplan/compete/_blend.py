@@ -14,7 +14,8 @@ from collections import Counter
 import numpy as np
 
 from hyperplan._base.candidate import Candidate
-from hyperplan.compete._contest import FEWEST_SPLITS, Contest, Entry
+from hyperplan.compete._contest import Contest, Entry
+from hyperplan.compete._contest_splits import FEWEST_SPLITS
 from hyperplan.compete._problem import Problem
 from hyperplan.compete._table_blend import mean_prediction
 from hyperplan.compete._trial import Outcome

@@ -8,6 +8,8 @@
 3. Planning: what the other splits will cost is known now.  Candidates that do not fit are left out, the poor and slow
    ones first; what is left of the budget is spent on searching settings, for the most promising candidates first.
 4. Running: split after split, so that whenever time is up the candidates can be compared on the splits they share.
+5. Going on: predictions are cautious and time may be left.  What searches take is known now; the best make longer ones,
+   which count only if they end on all splits.
 
 The clock decides *how many* settings are tried and *how many* splits are run, and nothing else: each trial is a pure
 function of its arguments (see `_trial`).
@@ -21,14 +23,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from hyperplan._base.candidate import Candidate
+from hyperplan.compete._contest_splits import bring_back, keep_common_splits, splits_done
 from hyperplan.compete._crew import CRASHED, TIMED_OUT, Crew
 from hyperplan.compete._preparation import prepared_width
 from hyperplan.compete._problem import Problem
 from hyperplan.compete._search import SMALL, trial_cost
 from hyperplan.compete._trial import Outcome, Trial, run_trial
 
-FEWEST_SPLITS = 2
-MOST_STAY = 0.75  # share of the candidates for which the last splits are given up
+GO_ON = 0.8  # share of the time that is left, for longer searches
+CLOSE = 3  # how many of the best make them
 LEVELS = (2, 4, 9, 18, 36, 72)  # settings that a search may try
 PROBE = 4  # of a small search: fewer do not tell what more will take
 FEWER = 4  # a search that takes too long is made again with so many times fewer tries, or less
@@ -108,6 +111,7 @@ class Contest:
             self._probe()
             self._plan()
             self._play()
+            self._go_on()
         except KeyboardInterrupt:
             self.was_interrupted = True
 
@@ -248,6 +252,57 @@ class Contest:
             ]
             self._work(requests, "running")
 
+    def _go_on(self) -> None:
+        """Longer searches of the best, as long as there is time for them."""
+        while wanted := self._longer_searches():
+            before = {id(entry): (entry.n_tries, entry.outcomes) for entry, _ in wanted}
+            requests = [
+                (entry, split, n_tries, GRACE + PATIENCE * self._longer_seconds(entry, n_tries))
+                for entry, n_tries in wanted
+                for split in sorted(entry.outcomes)
+            ]
+            for entry, n_tries in wanted:
+                entry.n_tries, entry.outcomes, entry.may_search = n_tries, {}, False
+            try:
+                self._work(requests, "running")
+            finally:
+                for entry, n_tries in wanted:
+                    known = before[id(entry)]
+                    if entry.n_tries != n_tries or entry.outcomes.keys() != known[1].keys():
+                        entry.n_tries, entry.outcomes, entry.status, entry.reason = *known, "ok", ""
+
+    def _longer_searches(self) -> list[tuple[Entry, int]]:
+        """Who makes how long a search, the best first; nobody twice, and only those that are close to the best."""
+        spare, found = self.n_workers * (self.deadline - time.monotonic()) * GO_ON, []
+        for entry in self._by_outcomes()[:CLOSE]:
+            longer = [level for level in LEVELS if level > entry.n_tries]
+            costs = {level: self._longer_seconds(entry, level) * len(entry.outcomes) for level in longer}
+            fits = [level for level in longer if costs[level] <= spare]
+            if fits and entry.candidate.space and entry.may_search:
+                found.append((entry, fits[-1]))
+                spare -= costs[fits[-1]]
+        return found
+
+    def _longer_seconds(self, entry: Entry, n_tries: int) -> float:
+        """What a trial with a longer search will take, from what those of the present search took."""
+        if entry.n_tries <= 1:
+            return self._trial_seconds(entry, n_tries)
+        n_train, seconds = len(self.problem.splits[0].train), [outcome.seconds for outcome in entry.outcomes.values()]
+        costs = [trial_cost(self.problem, entry.candidate, n_train, tries) for tries in (n_tries, entry.n_tries)]
+        return float(np.mean(seconds)) * costs[0] / costs[1]
+
+    def _by_outcomes(self) -> list[Entry]:
+        """Those that finished their splits, by their mean scores."""
+        sign = -1 if self.problem.measure.greater_is_better else 1
+        models = [entry for entry in self.left() if not entry.is_baseline]
+        most = max(map(splits_done, models), default=0)
+        done = [entry for entry in models if most and splits_done(entry) == most]
+
+        def loss(entry):
+            return np.nan_to_num(sign * np.mean([outcome.score for outcome in entry.outcomes.values()]), nan=np.inf)
+
+        return sorted(done, key=loss)
+
     def _search_less(self, ranking, last: bool) -> None:
         """Those who gave up a search make a smaller one if there is time for it, else play with default settings."""
         n_splits = len(self.problem.splits[: self.problem.n_folds])
@@ -320,60 +375,6 @@ def run_contest(problem: Problem, candidates, crew: Crew, deadline: float, n_wor
     if report is not None:
         contest.report = report
     contest.run()
-    _bring_back(contest)
-    _keep_common_splits(contest)
+    bring_back(contest)
+    keep_common_splits(contest)
     return contest
-
-
-def _bring_back(contest: Contest) -> None:
-    """If nobody got beyond the first split, those who made room for others are back: they were judged on it as well."""
-    if any(_done(entry) >= FEWEST_SPLITS for entry in contest.left() if not entry.is_baseline):
-        return
-    for entry in contest.entries:
-        if entry.status == "skipped" and entry.screened is not None:
-            entry.status, entry.reason = "ok", ""
-            entry.search(1)
-
-
-def _keep_common_splits(contest: Contest) -> None:
-    """Splits that the remaining candidates share; those with fewer are left out.
-
-    Trials are done split after split: usually only the last split is incomplete and falls away.  More splits are not
-    worth losing more than a quarter of the candidates, nor the baseline, nor the leader.
-    """
-    n_folds, baselines = contest.problem.n_folds, [entry for entry in contest.left() if entry.is_baseline]
-    counts = [_done(entry) for entry in contest.left() if not entry.is_baseline]
-    needed = _enough(counts if any(counts) else list(map(_done, baselines)))
-    needed = min([needed, *map(_done, [*baselines, *_leader(contest)])])
-    needed = max(1, needed // n_folds * n_folds or needed)
-    for entry in contest.left():
-        if _done(entry) < needed:
-            entry.drop("skipped", "budget")
-        else:
-            entry.outcomes = {split: entry.outcomes[split] for split in range(needed)}
-
-
-def _leader(contest: Contest) -> list[Entry]:
-    """The model with the best scores on the first splits, of those that have enough of them; none if nobody has."""
-    sign = 1 if contest.problem.measure.greater_is_better else -1
-    started = [entry for entry in contest.left() if not entry.is_baseline and _done(entry) >= FEWEST_SPLITS]
-
-    def mean(entry):
-        return np.nan_to_num(sign * np.mean([entry.outcomes[i].score for i in range(FEWEST_SPLITS)]), nan=-np.inf)
-
-    return [max(started, key=mean)] if started else []
-
-
-def _enough(counts: list[int]) -> int:
-    """The largest number of splits that three quarters of the candidates with at least `FEWEST_SPLITS` have done."""
-    started = [count for count in counts if count >= FEWEST_SPLITS] or [count for count in counts if count]
-    started.sort(reverse=True)
-    return started[int(np.ceil(MOST_STAY * len(started))) - 1] if started else 0
-
-
-def _done(entry: Entry) -> int:
-    """Splits done without a gap from the first on."""
-    count = 0
-    while count in entry.outcomes:
-        count += 1
-    return count
