@@ -9,6 +9,7 @@ from hyperplan.compete._committee import (
     FROM_TRIES,
     MOST_SETTINGS,
     PARTS,
+    PARTS_OF_MANY,
     committee_settings,
     fit_committee,
     forms_committee,
@@ -63,6 +64,7 @@ def test_cost_counts_the_members():
     problem, _ = asked()
     grower = boosting("regression")
     assert trial_cost(problem, grower, 5000, 18) == search_cost(5000, 18) + PARTS
+    assert trial_cost(problem, grower, 50_000, 18) == search_cost(50_000, 18) + PARTS_OF_MANY
     assert trial_cost(problem, grower, 5000, 4) == search_cost(5000, 4) + 1
     assert trial_cost(problem, grower, 5000, 1) == 1
 

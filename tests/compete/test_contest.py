@@ -246,7 +246,8 @@ def test_a_search_whose_cost_nobody_knows_is_tried_on_the_first_split(play):
     grown = found.entries["Grows"]
     assert found.crew.done[2] == ("Grows", 0, PROBE) and grown.probed.score == pytest.approx(0.81)
     assert grown.status == "ok" and grown.n_tries > 1 and len(grown.outcomes) == 5
-    assert max(n_tries for name, _, n_tries in found.crew.done if name == "Grows") < found.entries["A"].n_tries
+    tried = [n_tries for name, _, n_tries in found.crew.done if name == "Grows"]
+    assert max(tried) == grown.n_tries and tried.count(grown.n_tries) == 5  # nothing that was begun took too long
 
 
 def test_a_probe_that_is_what_the_plan_asks_for_is_not_repeated(play):
@@ -374,3 +375,10 @@ def test_a_longer_search_that_does_not_end_changes_nothing(play):
 def model_like(model):
     """The same model as it behaves in short searches."""
     return Model(model.candidate.name, 1.0, 0.8, effort=8.0, real_effort=1.0)
+
+
+def test_time_is_for_those_that_may_win_before_the_others(play):
+    models = [baseline(), Model("Far", 0.1, 0.5), Model("Near", 1.0, 0.8)]
+    found = play(models, budget=60)
+    alone = play([baseline(), Model("Near", 1.0, 0.8)], budget=60)
+    assert 1 < found.entries["Near"].n_tries == alone.entries["Near"].n_tries

@@ -1,7 +1,7 @@
 """Models that grow round by round: watched while they grow, and answering together after a search.
 
 A search ends with a few settings that are about equally good, and one more fit on all rows would need a number of
-rounds that nobody has measured on them.  A committee settles both: rows are dealt into `PARTS`, member i learns from
+rounds that nobody has measured on them.  A committee settles both: rows are dealt into parts, member i learns from
 all parts but the i-th, grows until that part sees no more gain, and takes the settings in turn.  The answer is the
 mean: what the members learnt by chance differs and is averaged away.
 
@@ -19,7 +19,8 @@ from hyperplan.compete._folds import make_splits, split_kind
 from hyperplan.compete._problem import Problem
 from hyperplan.compete._table_blend import TableBlend
 
-PARTS = 8
+PARTS, PARTS_OF_MANY = 8, 5  # of up to and of more than MANY rows, of which a fifth is hardly missed
+MANY = 10_000
 MOST_SETTINGS = 3
 FROM_TRIES = 9  # of a search; a smaller one says that there is no time for so many fits
 NO_GAIN = 20  # rounds without gain after which a model stops growing
@@ -28,6 +29,11 @@ NO_GAIN = 20  # rounds without gain after which a model stops growing
 def forms_committee(problem: Problem, candidate: Candidate, n_tries: int) -> bool:
     """Whether a search of so many tries ends in a committee; with time, old parts would outvote the latest rows."""
     return candidate.rounds is not None and n_tries >= FROM_TRIES and problem.order is None
+
+
+def n_parts(n_rows: int) -> int:
+    """Members of a committee on so many rows."""
+    return PARTS if n_rows <= MANY else PARTS_OF_MANY
 
 
 def committee_settings(found: list[dict]) -> dict:
@@ -67,7 +73,8 @@ def _parts(problem: Problem, rows):
     """Training and judging rows of each member; only classes that the former have can be judged by the latter."""
     y = problem.y[rows]
     groups = None if problem.groups is None else problem.groups[rows]
-    for train, test in make_splits(y, split_kind(problem.task, groups, None), PARTS, 1, problem.seed, groups):
+    kind = split_kind(problem.task, groups, None)
+    for train, test in make_splits(y, kind, n_parts(len(rows)), 1, problem.seed, groups):
         if problem.classes:
             known = np.unique(y[train])
             test = test[np.isin(y[test], known)]

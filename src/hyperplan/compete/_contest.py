@@ -25,13 +25,14 @@ import numpy as np
 from hyperplan._base.candidate import Candidate
 from hyperplan.compete._contest_splits import bring_back, keep_common_splits, splits_done
 from hyperplan.compete._crew import CRASHED, TIMED_OUT, Crew
+from hyperplan.compete._measures import rope_of
 from hyperplan.compete._preparation import prepared_width
 from hyperplan.compete._problem import Problem
 from hyperplan.compete._search import SMALL, trial_cost
 from hyperplan.compete._trial import Outcome, Trial, run_trial
 
 GO_ON = 0.8  # share of the time that is left, for longer searches
-CLOSE = 3  # how many of the best make them
+CLOSE = 4  # so many times what nobody minds may be lost to the best by those who make them
 LEVELS = (2, 4, 9, 18, 36, 72)  # settings that a search may try
 PROBE = 4  # of a small search: fewer do not tell what more will take
 FEWER = 4  # a search that takes too long is made again with so many times fewer tries, or less
@@ -200,12 +201,13 @@ class Contest:
     def _share_out(self, ranking, spare: float, n_splits: int) -> None:
         """Most of the time for the most promising candidate, most of the rest for the next, and so on.
 
-        Each takes as many tries as its part allows; what it does not need is for those after it, and what is left in
-        the end goes round again.
+        Each takes as many tries as its part allows; what it does not need is for those after it, and what is left goes
+        round again, first among those that may win yet.
         """
         searched = [entry for entry in ranking if entry.candidate.space and entry.may_search]
-        for allowance in (0.7, 1.0):
-            for entry in searched:
+        hopeful = [entry for entry in searched if self._is_close(entry.promise, ranking[0].promise)]
+        for allowance, entries in ((0.7, hopeful), (1.0, hopeful), (1.0, searched)):
+            for entry in entries:
                 part = allowance * spare
                 for level in LEVELS:
                     cost = self._more(entry, level, n_splits)
@@ -231,8 +233,7 @@ class Contest:
 
     def _ranking(self) -> list[Entry]:
         """The most promising first."""
-        sign = -1 if self.problem.measure.greater_is_better else 1
-        return sorted(self.left(), key=lambda entry: np.nan_to_num(sign * entry.promise, nan=np.inf))
+        return sorted(self.left(), key=lambda entry: self._loss(entry.promise))
 
     def _play(self) -> None:
         ranking = self._ranking()
@@ -272,9 +273,9 @@ class Contest:
                         entry.n_tries, entry.outcomes, entry.status, entry.reason = *known, "ok", ""
 
     def _longer_searches(self) -> list[tuple[Entry, int]]:
-        """Who makes how long a search, the best first; nobody twice, and only those that are close to the best."""
+        """Who makes how long a search, the best first; nobody twice."""
         spare, found = self.n_workers * (self.deadline - time.monotonic()) * GO_ON, []
-        for entry in self._by_outcomes()[:CLOSE]:
+        for entry in self._close_to_the_best():
             longer = [level for level in LEVELS if level > entry.n_tries]
             costs = {level: self._longer_seconds(entry, level) * len(entry.outcomes) for level in longer}
             fits = [level for level in longer if costs[level] <= spare]
@@ -291,17 +292,22 @@ class Contest:
         costs = [trial_cost(self.problem, entry.candidate, n_train, tries) for tries in (n_tries, entry.n_tries)]
         return float(np.mean(seconds)) * costs[0] / costs[1]
 
-    def _by_outcomes(self) -> list[Entry]:
-        """Those that finished their splits, by their mean scores."""
-        sign = -1 if self.problem.measure.greater_is_better else 1
+    def _close_to_the_best(self) -> list[Entry]:
+        """Those that finished as many splits as anybody and may win yet, the best first."""
         models = [entry for entry in self.left() if not entry.is_baseline]
         most = max(map(splits_done, models), default=0)
         done = [entry for entry in models if most and splits_done(entry) == most]
+        means = {id(entry): np.mean([outcome.score for outcome in entry.outcomes.values()]) for entry in done}
+        done.sort(key=lambda entry: self._loss(means[id(entry)]))
+        return [entry for entry in done if self._is_close(means[id(entry)], means[id(done[0])])]
 
-        def loss(entry):
-            return np.nan_to_num(sign * np.mean([outcome.score for outcome in entry.outcomes.values()]), nan=np.inf)
+    def _is_close(self, score: float, best: float) -> bool:
+        nobody_minds = rope_of(self.problem.measure, self.problem.y)
+        return bool(self._loss(score) <= self._loss(best) + CLOSE * nobody_minds)
 
-        return sorted(done, key=loss)
+    def _loss(self, score: float) -> float:
+        """The score such that less is better; the worst if it is undefined."""
+        return float(np.nan_to_num(-score if self.problem.measure.greater_is_better else score, nan=np.inf))
 
     def _search_less(self, ranking, last: bool) -> None:
         """Those who gave up a search make a smaller one if there is time for it, else play with default settings."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from hyperplan._base.candidate import Candidate, Range
 from hyperplan.compete import _models
-from hyperplan.compete._committee import PARTS, committee_settings, forms_committee, grown
+from hyperplan.compete._committee import committee_settings, forms_committee, grown, n_parts
 from hyperplan.compete._folds import make_splits, split_kind
 from hyperplan.compete._problem import Problem, task_seed
 
@@ -106,7 +106,7 @@ def rounds(n_rows: int, n_tries: int) -> list[tuple[float, int]]:
 
 def trial_cost(problem: Problem, candidate: Candidate, n_rows: int, n_tries: int) -> float:
     """Fits on all training rows that a trial costs: its search, then one fit or those of a committee."""
-    return search_cost(n_rows, n_tries) + (PARTS if forms_committee(problem, candidate, n_tries) else 1)
+    return search_cost(n_rows, n_tries) + (n_parts(n_rows) if forms_committee(problem, candidate, n_tries) else 1)
 
 
 def search_cost(n_rows: int, n_tries: int) -> float:
