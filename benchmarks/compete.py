@@ -2,7 +2,7 @@
 
     python benchmarks/compete.py --data FOLDER --time 60              every table
     python benchmarks/compete.py adult titanic --time 20              some tables
-    python benchmarks/compete.py diabetes wdbc --repeats 20 --only hyperplan --time 10 --out FOLDER     coverage only
+    python benchmarks/compete.py diabetes wdbc --repeats 20 --only hyperplan --time 10 --name compete_coverage
     python benchmarks/compete.py --table                              only rewrite the Markdown from the stored results
 
 The folder of the tables is --data or the variable HYPERPLAN_DATA.  Of each table 30 % of the rows are held out (classes
@@ -52,6 +52,7 @@ def arguments():
     parser.add_argument("--data", default=os.environ.get("HYPERPLAN_DATA"), help="folder of the tables")
     parser.add_argument("--only", help="contenders, separated by commas")
     parser.add_argument("--out", type=pathlib.Path, default=report.RESULTS, help="folder of the results")
+    parser.add_argument("--name", default="compete", help="name of the files of results (%(default)s)")
     parser.add_argument("--table", action="store_true", help="only write the Markdown again")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -197,9 +198,8 @@ def in_interval(row: dict) -> dict:
 # -------------------------------------------------------------------------------------------------------- results
 
 
-def store(folder: pathlib.Path, row: dict | None) -> dict:
+def store(path: pathlib.Path, row: dict | None) -> dict:
     """Add a row to the results (replacing that of the same table, seed and time) and write JSON and Markdown."""
-    path = folder / "compete.json"
     results = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"rows": []}
     if row is not None:
         key = ("table", "seed", "time")
@@ -301,8 +301,9 @@ def main():
     options = arguments()
     if options.worker:
         return work(pathlib.Path(options.worker))
+    path = options.out / f"{options.name}.json"
     if options.table:
-        store(options.out, None)
+        store(path, None)
         return None
     unknown = set(options.tables) - set(TABLES)
     if unknown or not options.data:
@@ -313,9 +314,9 @@ def main():
     for seed in range(options.seed, options.seed + options.repeats):
         for name in options.tables or TABLES:
             row = measure(name, seed, options, contenders)
-            store(options.out, row)
+            store(path, row)
             print(progress(row), flush=True)
-    print("\n".join(_sums(json.loads((options.out / "compete.json").read_text(encoding="utf-8"))["rows"])))
+    print("\n".join(_sums(json.loads(path.read_text(encoding="utf-8"))["rows"])))
     return None
 
 

@@ -69,6 +69,8 @@ def test_the_leaderboard_has_everybody_and_the_model_beats_the_baseline(result):
     assert best["score"] > 0.8 and best["low"] < best["score"] < best["high"] and best["group"] == "A"
     assert table.loc["Majority class", "score"] == 0.5 and table.loc["Majority class", "group"] != "A"
     assert repr(result).startswith("Competition(flowers: ") and str(result) == "\n".join(result.answer())
+    page = result._repr_html_()
+    assert page.count("<p>") == len(result.answer()) and "Majority class" in page and "<td>NaN" not in page
     assert len(result.answer()) == 3
 
 

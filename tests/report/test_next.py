@@ -38,7 +38,7 @@ def test_more_time_is_advised_where_it_was_missing(build):
     late = {"status": "skipped", "reason": "slow", "is_chosen": False, "is_best": False}
     document["leaderboard"].append(document["leaderboard"][-1] | late)
     assert "1 candidate had too little time" in steps(document)
-    document["protocol"]["used"] = 4.0
+    document["protocol"]["stopped"] = True
     assert "ended before its time was up" in steps(document) and "--time" not in steps(document)
 
 

@@ -96,6 +96,8 @@ def test_listings():
     assert ENGLISH.listing([]) == "" and ENGLISH.listing(["a"]) == "a" and ENGLISH.listing("ab") == "a and b"
     assert ENGLISH.listing("abcd") == "a, b, c and d" and ENGLISH.listing("abcdef") == "a, b, c and 3 others"
     assert FRENCH.listing("abcdef") == "a, b, c et 3 autres"
+    assert ENGLISH.listing("abcdef", total=100) == "a, b, c and 97 others"
+    assert ENGLISH.listing("ab", total=9) == "a and b"
 
 
 def test_long_names_keep_their_beginning_and_end():

@@ -60,7 +60,7 @@ class Candidate(NamedTuple):
     most_columns : int or None
         Columns of the prepared table beyond which it does not enter, for the same reason.
     members : tuple of (Candidate, int)
-        For a mixture: who answers together, and how many settings each tries; a member that is named twice counts twice.
+        For a mixture: who answers together, and how many settings each tries; who is named twice counts twice.
     """
 
     path: str

@@ -21,7 +21,7 @@ from hyperplan.compete._table_blend import TableBlend
 
 PARTS, PARTS_OF_MANY = 8, 5  # of up to and of more than MANY rows, of which a fifth is hardly missed
 MANY = 10_000
-MOST_SETTINGS = 3
+PLACES = ("best", "second", "third")  # names of the settings that take part
 FROM_TRIES = 9  # of a search; a smaller one says that there is no time for so many fits
 NO_GAIN = 20  # rounds without gain after which a model stops growing
 
@@ -37,8 +37,8 @@ def n_parts(n_rows: int) -> int:
 
 
 def committee_settings(found: list[dict]) -> dict:
-    """The best settings (given best first) under the numbers of their places."""
-    return {str(place): settings for place, settings in enumerate(found[:MOST_SETTINGS], 1)}
+    """The first of the settings, given best first, under the names of their places."""
+    return dict(zip(PLACES, found))
 
 
 def is_committee(candidate: Candidate, settings: dict) -> bool:

@@ -93,7 +93,7 @@ def compete(X, y=None, *, test=None, candidates=None, report=None, title="table"
             deadline = began + EXPLAIN_SHARE * whole.time - WRITING
             extras = finish_chosen(question, contest, standings, crew, deadline, tell)
             findings = {"audit": found, "diagnosis": extras["diagnosis"]}
-            used = {"seconds": clock.monotonic() - began, "jobs": n_workers}
+            used = {"seconds": clock.monotonic() - began, "jobs": n_workers, "stopped": contest.was_interrupted}
             document = make_document(question, standings, findings, extras, title, table_hash(frame), used)
             return Competition(question, contest, standings, extras, document)
 

@@ -42,6 +42,15 @@ class Competition:
     def __str__(self):
         return "\n".join(self.answer())
 
+    def _repr_html_(self):
+        """The answer and the leaderboard, for notebooks."""
+        import html
+
+        sentences = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.answer())
+        board = self.table()[["rank", "model", "score", "low", "high", "group", "chosen"]]
+        shown = board[board["rank"].notna()].astype({"rank": int})
+        return sentences + shown.to_html(index=False, float_format="{:.4g}".format, na_rep="", border=0)
+
     def answer(self, language: str | None = None) -> list[str]:
         """The answer in three sentences."""
         from hyperplan.report import answer_sentences

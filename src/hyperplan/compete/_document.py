@@ -132,6 +132,7 @@ def _protocol(question, standings, used) -> dict:
         "jobs": used["jobs"],
         "budget": float(question.settings.time),
         "used": round(used["seconds"], 2),
+        "stopped": used["stopped"],
     }
 
 

@@ -134,6 +134,7 @@ DOCUMENT = {
         "folds": "number",
         "repeats": "number",
         "planned?": "number",
+        "stopped?": "flag",
         "kind": "text",
         "column?": "text",
         "tuning?": "text",

@@ -18,7 +18,8 @@ def finding_texts(wording: Wording, area: str, finding: dict, decimals: int | No
     no advice.  A document may come from a later version whose codes have no text here: such a finding shows what it
     holds.
     """
-    columns = wording.listing((wording.quote(brief(name)) for name in finding["columns"]), at_most=8)
+    names, total = [wording.quote(brief(name)) for name in finding["columns"]], finding["values"].get("count")
+    columns = wording.listing(names, at_most=8, total=total if isinstance(total, int) else None)
     values = {**finding["values"], "columns": columns}
     if decimals is not None:
         values |= {name: wording.rounded(values[name], decimals) for name in SCORES & values.keys()}

@@ -3,8 +3,6 @@
 from hyperplan.report._answer import ENOUGH, OUT_OF_TIME, TIMES_MORE, chosen_row, score_decimals, was_cut_short
 from hyperplan.report._wording import Wording, brief
 
-STOPPED = 0.6  # share of the budget below which somebody ended the run
-
 
 def next_steps(document: dict, wording: Wording) -> list[str]:
     """Sentences, those that promise most first."""
@@ -20,7 +18,7 @@ def _time(document: dict, wording: Wording) -> str:
     late = sum(row["status"] != "ok" and row["reason"] in OUT_OF_TIME for row in document["leaderboard"])
     if protocol["budget"] is None or not (late or was_cut_short(document)):
         return ""
-    if protocol["used"] is not None and protocol["used"] < STOPPED * protocol["budget"]:
+    if protocol["stopped"]:
         return wording.say("next.stopped")
     more = str(max(ENOUGH, round(TIMES_MORE * protocol["budget"])))
     if late:

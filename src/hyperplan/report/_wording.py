@@ -87,11 +87,11 @@ class Wording:
         area, _, name = table.partition(".")
         return typeset(area_texts(area, self.language)[name].get(value, value), self.language)
 
-    def listing(self, names, at_most: int = 4) -> str:
-        """``a, b and c``; more than ``at_most`` end in "and 12 others"."""
+    def listing(self, names, at_most: int = 4, total: int | None = None) -> str:
+        """``a, b and c``; more than ``at_most`` end in "and 12 others", counted from ``total`` if not all are named."""
         names = list(names)
         if len(names) > at_most:
-            hidden = len(names) - at_most + 1
+            hidden = max(len(names), total or 0) - at_most + 1
             names = [*names[: at_most - 1], self.count("others", hidden)]
         if len(names) < 2:
             return "".join(names)
