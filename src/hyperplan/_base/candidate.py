@@ -52,7 +52,7 @@ class Candidate(NamedTuple):
         Settings that do well on many tables, the most useful first: tried before any are drawn from the space.
     rounds : tuple of str and int, or None
         For a model that grows round by round and can stop early: the setting that counts the rounds, and how many a
-        search may reach.
+        search may reach.  After a long search such models answer as a committee.
     effort : float
         How many times longer a fit takes in a search, and with the settings it finds, than one with the defaults.
     most_rows : int or None
