@@ -382,3 +382,10 @@ def test_time_is_for_those_that_may_win_before_the_others(play):
     found = play(models, budget=60)
     alone = play([baseline(), Model("Near", 1.0, 0.8)], budget=60)
     assert 1 < found.entries["Near"].n_tries == alone.entries["Near"].n_tries
+
+
+def test_a_slow_second_does_not_take_the_quicker_ones_along(play):
+    second, third = Model("Second", 3.0, 0.8, space={}), Model("Third", 0.5, 0.7, space={})
+    found = play([baseline(), Model("First", 2.4, 0.9, space={}), second, third], budget=16.5)
+    assert {entry.candidate.name for entry in found.contest.left()} == {"Mean", "First", "Third"}
+    assert (found.entries["Second"].status, found.entries["Second"].reason) == ("skipped", "slow")

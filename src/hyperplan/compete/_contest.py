@@ -191,12 +191,23 @@ class Contest:
         Half of that part is for the rivals of the first, however slow the first is: without them it has won nothing.
         """
         first, *rivals = self._ranking() or [None]
+        room = 0.0 if first is None else PLAYING * spare - min(first.seconds * n_splits, PLAYING * spare / 2)
+        gone: list[Entry] = []
         for entry in reversed(rivals):
-            cost = sum(other.seconds for other in self.left() if other is not first) * n_splits
-            if cost <= PLAYING * spare - min(first.seconds * n_splits, PLAYING * spare / 2):
-                return
+            if sum(other.seconds for other in self.left() if other is not first) * n_splits <= room:
+                break
             if not entry.is_baseline and entry.seconds * n_splits > CHEAP * spare:
                 entry.drop("skipped", "slow")
+                gone.insert(0, entry)
+        if all(entry is first or entry.is_baseline for entry in self.left()):
+            self._let_in(gone, room, n_splits)
+
+    def _let_in(self, gone: list[Entry], room: float, n_splits: int) -> None:
+        """Whoever fits, the best first: a slow second shall not take everybody else along."""
+        for entry in gone:
+            if entry.seconds * n_splits <= room:
+                room -= entry.seconds * n_splits
+                entry.status, entry.reason = "ok", ""
 
     def _share_out(self, ranking, spare: float, n_splits: int) -> None:
         """Most of the time for the most promising candidate, most of the rest for the next, and so on.
