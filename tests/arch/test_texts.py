@@ -1,5 +1,6 @@
 """Both languages say the same things with the same values."""
 
+import re
 import string
 
 import pytest
@@ -36,3 +37,9 @@ def test_languages_have_the_same_keys_and_values(area):
 def test_a_language_nobody_wrote_is_refused():
     with pytest.raises(ValueError, match="language must be one of en, fr"):
         text("audit.title", "de")
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_french_apostrophes_are_curved(area):
+    straight = {key: value for key, value in flat(area_texts(area, "fr")) if re.search(r"\w'[\w{«]", value)}
+    assert not straight

@@ -401,7 +401,7 @@ def test_reasons_of_the_system_are_said_in_the_language_of_the_reader(tmp_path):
     error = TableError("unreadable", name="a.csv", reason=reason_of(PermissionError(errno.EACCES, "Permission denied")))
     for one in (error, pickle.loads(pickle.dumps(error))):
         assert str(one) == "a.csv cannot be opened: Permission denied"
-        assert one.message("fr") == "impossible d'ouvrir a.csv : accès refusé"
+        assert one.message("fr") == "impossible d’ouvrir a.csv : accès refusé"
     unknown = TableError("unreadable", name="a.csv", reason=reason_of(OSError("odd")))
     assert unknown.message("fr").endswith(": odd")
 
@@ -425,7 +425,7 @@ def test_errors_speak_each_language_and_survive_pickling(tmp_path):
     with pytest.raises(TableError) as caught:
         read_table(tmp_path / "a.csv")
     words = {language: caught.value.message(language) for language in LANGUAGES}
-    assert words["en"] == str(caught.value) and "n'existe pas" in words["fr"]
+    assert words["en"] == str(caught.value) and "n’existe pas" in words["fr"]
     assert str(pickle.loads(pickle.dumps(caught.value))) == words["en"]
 
 
