@@ -1,0 +1,295 @@
+"""Hostile cases from ``cases/*.toml``: the right exit status, the right words, and no file of the user touched.
+
+The README beside this file says how a case is written.
+"""
+
+import base64
+import bz2
+import contextlib
+import gzip
+import io
+import json
+import lzma
+import os
+import runpy
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+pandas = pytest.importorskip("pandas")
+pytest.importorskip("rich")
+pytest.importorskip("jinja2")
+
+from hyperplan.cli import _warmup, main  # noqa: E402
+from hyperplan.compete import candidates, compete  # noqa: E402
+
+HERE = Path(__file__).resolve().parent
+MAKERS = runpy.run_path(str(HERE / "makers.py"))
+PATIENCE = 120  # seconds after which a case counts as one that hangs
+NEVER = ("Traceback", "something went wrong that should not have")
+QUICK = {"classification": ["LogisticRegression"], "regression": ["Ridge"]}
+KEYS = {"name", "command", "exit", "says", "hides", "new", "changed", "files", "environment", "process", "peak_mb",
+        "folder", "candidates", "holds", "table", "needs"}  # fmt: skip
+
+
+def load_cases() -> dict[str, dict]:
+    """All cases by name; a name that stands twice or a key nobody knows is a mistake in the data."""
+    found: dict[str, dict] = {}
+    for path in sorted((HERE / "cases").glob("*.toml")):
+        for case in tomllib.loads(path.read_text(encoding="utf-8"))["case"]:
+            name = f"{path.stem}: {case['name']}"
+            assert name not in found and case.keys() <= KEYS, f"{name}: twice, or unknown {case.keys() - KEYS}"
+            found[name] = case
+    return found
+
+
+CASES = load_cases()
+
+
+def test_names_are_unique_and_there_are_many():
+    assert len({name.partition(": ")[2] for name in CASES}) == len(CASES)
+
+
+@pytest.fixture(scope="session")
+def reports(tmp_path_factory):
+    """``reports(kind)``: the folder of a small competition, made once: two classes, several, or numbers."""
+    made: dict[str, Path] = {}
+
+    def report(kind: str) -> Path:
+        if kind not in made:
+            folder = tmp_path_factory.mktemp("reports") / kind
+            folder.mkdir()
+            MAKERS["rows_of"](folder / "table.csv", n=60, classes={"classes": 2, "several": 3, "numbers": 0}[kind])
+            frame = pandas.read_csv(folder / "table.csv")
+            names = QUICK["regression" if kind == "numbers" else "classification"]
+            result = compete(frame, target="y", time=4, candidates=names, n_jobs=1)
+            result.save(folder / "report", str(folder / "table.csv"))
+            made[kind] = folder / "report"
+        return made[kind]
+
+    return report
+
+
+def put(path: Path, content, reports) -> None:
+    """Make one file of a case."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if isinstance(content, str):
+        path.write_text(content, encoding="utf-8", newline="")
+        return
+    content = dict(content)
+    mode = content.pop("mode", None)
+    ((kind, value), *more) = content.items()
+    if kind == "text":
+        path.write_text(value, encoding="utf-8", newline="")
+    elif kind == "base64":
+        path.write_bytes(base64.b64decode(value))
+    elif kind == "pack":
+        _pack(path, value, content["text"])
+    elif kind == "make":
+        MAKERS[value](path, **dict(more))
+    elif kind == "report":
+        shutil.copytree(reports(value), path)
+    else:
+        _special(path, kind, value)
+    if mode is not None:
+        path.chmod(int(mode, 8))
+
+
+def _pack(path: Path, packing: str, text: str) -> None:
+    data = text.encode()
+    if packing == "zip":
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("table.csv", data)
+        return
+    path.write_bytes({"gzip": gzip, "bz2": bz2, "xz": lzma}[packing].compress(data))
+
+
+def _special(path: Path, kind: str, value) -> None:
+    if kind == "folder":
+        path.mkdir()
+    elif kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "socket":
+        with contextlib.closing(socket.socket(socket.AF_UNIX)) as server, contextlib.chdir(path.parent):
+            server.bind(path.name)  # by its short name: addresses have room for about 100 letters
+    elif kind == "link":
+        path.symlink_to(value)
+    elif kind == "hardlink":
+        path.hardlink_to(path.parent / value)
+    else:
+        raise ValueError(f"no such kind of file: {kind}")
+
+
+def listing(folder: Path) -> dict[str, object]:
+    """Everything in a folder: kind and content of each entry."""
+    found: dict[str, object] = {}
+    for path in sorted(folder.rglob("*")):
+        name, mode = str(path.relative_to(folder)), path.lstat().st_mode
+        if stat.S_ISREG(mode):
+            size = path.stat().st_size
+            found[name] = path.read_bytes() if size < 2**26 and os.access(path, os.R_OK) else size
+        else:
+            found[name] = (stat.S_IFMT(mode), os.readlink(path) if stat.S_ISLNK(mode) else None)
+    return found
+
+
+def read_command(path: str) -> int:
+    """Read a table; print its notes and its content."""
+    from hyperplan.compete import TableError, read_table, table_notes
+
+    try:
+        frame = read_table(path)
+    except TableError as error:
+        print(f"hyperplan: {error}", file=sys.stderr)
+        return 2
+    print("\n".join(table_notes(frame)))
+    rows = frame.astype(object).where(frame.notna(), "").astype(str).to_numpy().tolist()
+    print(json.dumps({"columns": list(frame.columns), "rows": rows}))
+    return 0
+
+
+def ask_command(path: str, *options: str) -> int:
+    """Go as far as the question; print what was guessed and found."""
+    from hyperplan._texts import text
+    from hyperplan.cli import build_parser
+    from hyperplan.cli._compete import _settings, guesses
+    from hyperplan.compete import read_table, table_notes
+    from hyperplan.compete._compete import _asked
+    from hyperplan.compete._errors import SpokenError
+
+    chosen = vars(build_parser().parse_args(["compete", path, *options]))
+    try:
+        settings = _settings(
+            chosen.pop("table"), chosen.pop("example"), {k: chosen[k] for k in chosen if k != "command"}
+        )
+        frame = read_table(settings.table)
+        test = None if settings.test is None else read_table(settings.test)
+        question, findings = _asked(frame, settings, test)
+    except SpokenError as error:
+        print(f"hyperplan: {error}", file=sys.stderr)
+        return 2
+    print("\n".join([*table_notes(frame), *guesses(question, "en")]))
+    for finding in findings:
+        words = text(f"audit.{finding.code}.message", "en", columns=", ".join(finding.columns), **finding.values)
+        print(finding.code, words)
+    return 0
+
+
+class Hanging(BaseException):
+    """A case takes too long; no handler of errors may take it for one."""
+
+
+@contextlib.contextmanager
+def no_hanging():
+    """A case that takes too long fails instead of stopping everything."""
+
+    def ring(number, frame):
+        raise Hanging(f"still running after {PATIENCE} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(PATIENCE)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def run_here(command: list[str]) -> tuple[int, str]:
+    """Exit status and output of a command in this process."""
+    out = io.StringIO()
+    inner = {"read": read_command, "ask": ask_command}.get(command[0])
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), no_hanging():
+        try:
+            status = inner(*command[1:]) if inner else main(command)
+        except SystemExit as leaving:  # how argparse ends
+            status = int(leaving.code or 0)
+    return status, out.getvalue()
+
+
+def run_apart(command: list[str], environment) -> tuple[int, str, float]:
+    """The same in a process of its own, with the megabytes it had in memory at most."""
+    code = "import sys; from hyperplan.cli import main; sys.exit(main(sys.argv[1:]))"
+    if command[0] in ("read", "ask"):
+        code = f"import sys; sys.path.insert(0, {str(HERE)!r}); import test_hostile as t; "
+        code += "sys.exit({'read': t.read_command, 'ask': t.ask_command}[sys.argv[1]](*sys.argv[2:]))"
+    with tempfile.TemporaryFile("w+") as said:
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, *command], stdout=said, stderr=said, stdin=subprocess.DEVNULL, env=environment
+        )
+        with no_hanging():
+            try:
+                _, status, usage = os.wait4(process.pid, 0)
+            except Hanging:
+                process.kill()
+                process.wait()
+                raise
+        process.returncode = os.waitstatus_to_exitcode(status)
+        said.seek(0)
+        return process.returncode, said.read(), usage.ru_maxrss / 1024
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_hostile(name, tmp_path, monkeypatch, reports):
+    case = CASES[name]
+    if "needs" in case:
+        pytest.importorskip(case["needs"])
+    here, scratch = tmp_path / "here", tmp_path / "scratch"
+    here.mkdir(), scratch.mkdir()
+    for file, content in case.get("files", {}).items():
+        put(here / file, content, reports)
+    before = listing(here)
+    monkeypatch.chdir(here / case.get("folder", "."))
+    monkeypatch.setenv("TMPDIR", str(scratch))
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    for variable, value in case.get("environment", {}).items():
+        monkeypatch.setenv(variable, value) if value else monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(_warmup, "run", lambda *_, **__: 0)
+    chosen = case.get("candidates")
+    monkeypatch.setattr(
+        "hyperplan.compete._compete.all_candidates", lambda task, _=None: candidates(task, chosen or QUICK[task])
+    )
+    if case.get("process"):
+        status, said, peak = run_apart(case["command"], dict(os.environ))
+        assert peak <= case.get("peak_mb", peak), f"{peak:.0f} MB"
+    else:
+        status, said = run_here(case["command"])
+    check(case, status, said, before, listing(here), here)
+    left = sorted(path.name for path in scratch.iterdir())
+    assert not left, f"left in the temporary folder: {left}"
+
+
+def check(case: dict, status: int, said: str, before: dict, after: dict, here: Path) -> None:
+    """Hold what happened to what the case says."""
+    folded = " ".join(said.split())
+    assert status == case.get("exit", 0), said
+    for words in case.get("says", ()):
+        assert words in folded, f"{words!r} is not in: {said}"
+    for words in (*NEVER, *case.get("hides", ())):
+        assert words not in folded, f"{words!r} is in: {said}"
+    changed = case.get("changed", [])
+    for name, content in before.items():
+        if name.partition("/")[0] not in changed and name not in changed:
+            assert name in after and after[name] == content, f"{name} was changed"
+    extra = {name for name in after.keys() - before.keys()}
+    allowed = (*case.get("new", ()), *changed)
+    extra = {name for name in extra if name not in allowed and name.partition("/")[0] not in allowed}
+    assert not extra, f"new files: {sorted(extra)}"
+    for name, texts in case.get("holds", {}).items():
+        content = (here / name).read_text(encoding="utf-8")
+        for words in texts:
+            assert words in content, f"{words!r} is not in {name}: {content[:2000]}"
+    if "table" in case:
+        found = json.loads(said.strip().splitlines()[-1])
+        assert found["columns"] == case["table"]["columns"]
+        assert found["rows"] == case["table"]["rows"]
