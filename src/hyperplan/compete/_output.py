@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from pathlib import Path
 
+from hyperplan._core.safe_files import PlaceTakenError, write_file
 from hyperplan.compete._errors import CompetitionError, reason_of
 from hyperplan.compete._receipt import make_receipt
 from hyperplan.compete._settings import write_settings
@@ -74,6 +75,16 @@ def write_folder(folder, fill) -> Path:
     finally:
         shutil.rmtree(beside, ignore_errors=True)
     return folder
+
+
+def write_one(path, write, *, force: bool = False, never=()) -> Path:
+    """Have one file written (`write_file`); what is in the way, or why it cannot be written, is a sentence."""
+    try:
+        return write_file(path, write, force=force, never=never)
+    except PlaceTakenError as error:
+        raise CompetitionError(f"file_{error.why}", path=path) from None
+    except OSError as error:
+        raise CompetitionError("file_unwritable", path=path, reason=reason_of(error)) from None
 
 
 def _fill(competition, folder: Path, table) -> None:
