@@ -2,6 +2,7 @@
 
 import errno
 
+from hyperplan._core.open_file import OddFileError
 from hyperplan._texts import area_texts, text
 
 
@@ -42,20 +43,19 @@ def _spoken(values: dict, language: str) -> dict:
 
 
 class SystemReason(str):
-    """Why the system refused something, as a value of an error: English as it stands, else by its number."""
+    """Why the system refused something, as a value of an error: English as it stands, else by its key."""
 
-    number = 0
+    key = ""
 
     def said(self, language: str) -> str:
         """The reason in a language, if it is one of those that have words."""
-        words = area_texts("tables", language)["reasons"]
-        return words.get(errno.errorcode.get(self.number, ""), str(self))
+        return area_texts("tables", language)["reasons"].get(self.key, str(self))
 
 
 def reason_of(error: OSError) -> SystemReason:
     """What an error of the system says, for people."""
     reason = SystemReason(error.strerror or str(error) or type(error).__name__)
-    reason.number = error.errno or 0
+    reason.key = error.kind if isinstance(error, OddFileError) else errno.errorcode.get(error.errno or 0, "")
     return reason
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
 
+from hyperplan._core.open_file import read_small_file
 from hyperplan._texts import LANGUAGES, text
 from hyperplan.compete._errors import SettingsError, reason_of
 from hyperplan.compete._names import nearest_names
@@ -179,7 +180,7 @@ def read_settings(path, kind: type = Settings):
     """Settings of a kind from a TOML file; keys that are absent keep their defaults."""
     path = pathlib.Path(path)
     try:
-        found = tomllib.loads(path.read_bytes().decode("utf-8-sig"))
+        found = tomllib.loads(read_small_file(path).decode("utf-8-sig"))
     except FileNotFoundError:
         raise SettingsError("no_file", name=path) from None
     except OSError as error:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hyperplan._core.open_file import read_small_file
 from hyperplan._core.parallel import thread_limit
 from hyperplan.compete._blend import blend_candidate
 from hyperplan.compete._document import versions
@@ -38,7 +39,7 @@ def read_receipt(path) -> dict:
     path = Path(path)
     path = path / "receipt.json" if path.is_dir() else path
     try:
-        receipt = json.loads(path.read_text(encoding="utf-8"))
+        receipt = json.loads(read_small_file(path).decode("utf-8"))
     except FileNotFoundError:
         raise CompetitionError("receipt_absent", path=path) from None
     except OSError as error:

@@ -15,6 +15,7 @@ import zipfile
 from typing import NamedTuple
 
 from hyperplan._core.memory import available_bytes, human_bytes
+from hyperplan._core.open_file import open_file
 from hyperplan.persistence._errors import ModelFileError
 
 FORMAT = "hyperplan/model"
@@ -205,7 +206,7 @@ class _Stream:
 @contextlib.contextmanager
 def opened(path, max_bytes=None):
     """The archive at a path; errors of the file system (no such file, no permission) are Python's own."""
-    with open(file_of(path), "rb") as file, contextlib.closing(Archive(file, max_bytes)) as archive:
+    with open_file(file_of(path)) as file, contextlib.closing(Archive(file, max_bytes)) as archive:
         yield archive
 
 
