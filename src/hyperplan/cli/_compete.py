@@ -7,7 +7,6 @@ from pathlib import Path
 from hyperplan.cli import require_extra
 
 EXAMPLE = {"target": "sex"}  # categories, missing values, and rows whose sex nobody knows
-WIDE = 100  # characters of a terminal that has room for the costs of fits
 
 
 def run(table, example, **options) -> int:
@@ -102,14 +101,17 @@ def whole_path(table: str) -> str:
 def _show(console, result, language) -> None:
     """The leaderboard and the answer."""
     from hyperplan._texts import text
+    from hyperplan.cli._fitting import has_column
     from hyperplan.report._names import readable
     from hyperplan.report._wording import Wording
 
     document = readable(result.document, Wording(language))
-    console.print(leaderboard(document, language, console.width))
+    table = leaderboard(document, language, console.width)
+    console.print(table)
     for line in absent(document, language):
         console.print(line, style="yellow", highlight=False, markup=False)
-    if any(row.get("group") for row in document["leaderboard"]):
+    is_grouped = any(row.get("group") for row in document["leaderboard"])
+    if is_grouped and has_column(table, text("compete.table.group", language)):
         console.print(text("compete.table.legend", language), style="dim")
     console.print()
     for sentence in result.answer(language):
@@ -135,37 +137,36 @@ def _show_files(console, result, language, folder, seconds) -> None:
 
 
 def leaderboard(document, language, width: int = 80):
-    """The leaderboard as a table for the terminal; costs of fits only where there is room for them."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
+    """The leaderboard as a table for the terminal; where there is no room, costs, intervals and groups go first."""
+    from hyperplan._texts import text
+    from hyperplan.cli._fitting import fitting_table
 
-    from hyperplan._texts import area_texts, text
-    from hyperplan.report._views_models import common_decimals
-    from hyperplan.report._wording import Wording
-
-    words, is_wide = area_texts("compete", language)["table"], width >= WIDE
     done = [row for row in document["leaderboard"] if row["status"] == "ok"]
     n_splits = max((len(row["folds"]) for row in done), default=0)
     title = text("compete.table.title", language, metric=document["metric"]["label"], level=95, splits=n_splits)
-    table = Table(title=title, title_justify="left", title_style="bold", box=SIMPLE_HEAD)
-    table.add_column(words["model"])
-    costs = (words["fit"], words["tried"]) if is_wide else ()
-    for name in (document["metric"]["label"], words["interval"], *costs):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column(words["group"], justify="center", no_wrap=True)
-    table.add_column("", no_wrap=True)
-    wording, decimals = Wording(language), common_decimals(done)
-    for row in done:
-        style = "bold green" if row["is_chosen"] else ""
-        table.add_row(*_cells(row, words, wording, decimals, is_wide), style=style)
-    return table
+    styles = ["bold green" if row["is_chosen"] else "" for row in done]
+    return fitting_table(title, _columns(document["metric"]["label"], done, language), styles, width)
 
 
-def _cells(row, words, wording, decimals, is_wide):
-    interval = "-" if row["low"] is None else wording.interval(row["low"], row["high"], decimals)
-    costs = (wording.number(row["fit_seconds"], 2), str(row["tried"])) if is_wide else ()
-    note = next((words[key] for key in ("chosen", "best", "baseline") if row[f"is_{key}"]), "")
-    return row["label"], wording.number(row["score"], decimals), interval, *costs, row["group"] or "-", note
+def _columns(metric: str, done: list[dict], language) -> list:
+    """The columns of the leaderboard, with what goes first where there is no room."""
+    from hyperplan._texts import area_texts
+    from hyperplan.cli._fitting import Column
+    from hyperplan.report._views_models import common_decimals
+    from hyperplan.report._wording import Wording
+
+    words, wording, decimals = area_texts("compete", language)["table"], Wording(language), common_decimals(done)
+    intervals = ["-" if row["low"] is None else wording.interval(row["low"], row["high"], decimals) for row in done]
+    notes = [next((words[key] for key in ("chosen", "best", "baseline") if row[f"is_{key}"]), "") for row in done]
+    return [
+        Column(words["model"], [row["label"] for row in done], is_text=True),
+        Column(metric, [wording.number(row["score"], decimals) for row in done]),
+        Column(words["interval"], intervals, drop=2),
+        Column(words["fit"], [wording.number(row["fit_seconds"], 2) for row in done], is_extra=True),
+        Column(words["tried"], [str(row["tried"]) for row in done], is_extra=True),
+        Column(words["group"], [row["group"] or "-" for row in done], drop=1, justify="center"),
+        Column("", notes, justify="left", is_text=True),
+    ]
 
 
 def absent(document, language) -> list[str]:

@@ -80,10 +80,13 @@ def _explore(console, settings, began: float) -> int:
 
 def _show(console, result, settings, folder, seconds) -> None:
     from hyperplan._texts import text
+    from hyperplan.cli._fitting import has_column
 
     language = settings.lang
-    console.print(clusterings(result.document, language))
-    console.print(text("explore.table.legend", language), style="dim")
+    table = clusterings(result.document, language, console.width)
+    console.print(table)
+    if has_column(table, text("explore.table.separation", language)):
+        console.print(text("explore.table.legend", language), style="dim")
     console.print()
     for sentence in result.answer(language):
         console.print(f"• {sentence}", highlight=False, markup=False)
@@ -97,33 +100,41 @@ def _show(console, result, settings, folder, seconds) -> None:
     console.print(report, style="bold", soft_wrap=True, markup=False)
 
 
-def clusterings(document, language):
-    """The best clustering of each method, as a table for the terminal."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
+def clusterings(document, language, width: int = 80):
+    """The best clustering of each method, as a table for the terminal; where there is no room, some measures go."""
     from hyperplan._texts import area_texts
-    from hyperplan.report._wording import UNKNOWN, Wording
+    from hyperplan.cli._fitting import Column, fitting_table
+    from hyperplan.report._wording import Wording
 
     words, wording = area_texts("explore", language)["table"], Wording(language, "explore")
-    looks = {"title_justify": "left", "title_style": "bold", "box": SIMPLE_HEAD, "collapse_padding": True}
-    table = Table(title=words["title"], **looks)
-    table.add_column(words["method"], width=16)  # of the longest single word, and its edge
-    for name in ("groups", "stability", "separation", "silhouette"):
-        table.add_column(words[name], justify="right", no_wrap=True)
-    table.add_column(words["verdict"], min_width=10)
-    for row in sorted((row for row in document["clusterings"] if row["is_best"]), key=lambda row: not row["is_chosen"]):
-        null = wording.number((row.get("null_separation") or {}).get("mean"), 2)
-        stability, separation, silhouette = (
-            wording.number(row.get(key), 2) for key in ("stability", "separation", "silhouette")
-        )
-        cells = [wording.number(row["groups"]), stability, f"{separation} ({null})", silhouette]
-        cells = cells if row["groups"] >= 2 else [UNKNOWN] * 4
-        why = wording.word("reason", row["reason"]) if row["verdict"] == "failed" else ""
-        verdict = why or wording.word("verdict", row["verdict"])
-        style = "bold green" if row["is_chosen"] else ""
-        table.add_row(wording.word("method", row["name"]), *cells, verdict, style=style)
-    return table
+    rows = sorted((row for row in document["clusterings"] if row["is_best"]), key=lambda row: not row["is_chosen"])
+    measures = {name: [_measure(row, name, wording) for row in rows] for name in _DROPS}
+    columns = [
+        Column(words["method"], [wording.word("method", row["name"]) for row in rows], is_text=True),
+        *(Column(words[name], cells, drop=_DROPS[name]) for name, cells in measures.items()),
+        Column(words["verdict"], [_verdict(row, wording) for row in rows], justify="left", is_text=True),
+    ]
+    return fitting_table(words["title"], columns, ["bold green" if row["is_chosen"] else "" for row in rows], width)
+
+
+_DROPS = {"groups": 0, "stability": 1, "separation": 2, "silhouette": 3}  # what a narrow terminal leaves out first
+
+
+def _measure(row: dict, name: str, wording) -> str:
+    """A number about a clustering; the separation with that of tables without groups."""
+    from hyperplan.report._wording import UNKNOWN
+
+    if row["groups"] < 2:
+        return UNKNOWN
+    shown = wording.number(row.get(name), 0 if name == "groups" else 2)
+    null = (row.get("null_separation") or {}).get("mean")
+    return f"{shown} ({wording.number(null, 2)})" if name == "separation" else shown
+
+
+def _verdict(row: dict, wording) -> str:
+    """Why a method has no clustering, or what is to be thought of the one it has."""
+    why = wording.word("reason", row["reason"]) if row["verdict"] == "failed" else ""
+    return why or wording.word("verdict", row["verdict"])
 
 
 class Progress:
