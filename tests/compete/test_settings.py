@@ -30,6 +30,12 @@ FULL = Settings(
     time_column="t",
     drop_leaks=True,
     drop=("x", "y\nz"),
+    rare_classes="merge",
+    rare_rows=3,
+    rare_name="the rest",
+    formats={"plain": "1.234,5", "é": "%d %m"},
+    missing={"plain": [-999, 1e30, "unknown", True], "none": []},
+    spellings={"a.b": {"yes": ["YES", "y e s"], "é": []}, "apart": {}},
     columns={"plain": "number", "a.b": "category", "é": "date"},
 )
 
@@ -75,6 +81,20 @@ def test_guessed_kinds_are_listed_with_their_reasons(tmp_path):
     assert read_settings(tmp_path / "s.toml").columns == {"age": "number", "my id": "category"}
 
 
+def test_guessed_readings_are_listed_and_what_was_asked_stands_instead(tmp_path):
+    columns = [
+        Column("age", "number", "number", "float64", 0.0, 3, gaps=("-999", "1e+30", "unknown", "007")),
+        Column("day", "date", "date_text", "str", 0.0, 3, format="%d/%m/%Y"),
+        Column("y", "category", "few_words", "str", 0.0, 2, merged=(("yes", ("YES", "Yes")),)),
+    ]
+    asked = Settings(target="y", missing={"day": []}, formats={"day": "%m/%d/%Y"})
+    write_settings(asked, tmp_path / "s.toml", columns)
+    found = read_settings(tmp_path / "s.toml")
+    assert found.columns == {"age": "number", "day": "date"}
+    assert found.missing == {"age": [-999, 1e30, "unknown", "007"], "day": []}
+    assert found.formats == {"day": "%m/%d/%Y"} and found.spellings == {"y": {"yes": ["YES", "Yes"]}}
+
+
 @pytest.mark.parametrize(
     "text,match",
     [
@@ -95,6 +115,14 @@ def test_guessed_kinds_are_listed_with_their_reasons(tmp_path):
         ("positive = [1]", r'"positive" must be a value of the target'),
         ('columns = "a"', r'"columns" must be a table of column = kind'),
         ('[columns]\nage = "numeric"', r'"columns.age" must be one of number, category'),
+        ("rare_rows = 0", r'"rare_rows" must be a whole number from 1'),
+        ('rare_classes = "drop"', r'"rare_classes" must be one of set aside, merge, got \'drop\''),
+        ("[formats]\nage = 3", r'"formats.age" must be a format, such as'),
+        ("missing = 3", r'"missing" must be a table of column'),
+        ('[missing]\nage = "unknown"', r'"missing.age" must be a list of values'),
+        ("[missing]\nage = [nan]", r'"missing.age" must be a list of values'),
+        ('[spellings]\nage = ["a"]', r'"spellings.age" must be a table of value'),
+        ('[spellings]\nage = {yes = "YES"}', r'"spellings.age" must be a table of value'),
         ('traget = "y"', r'unknown setting "traget"; did you mean target'),
         ("zzz = 1", r'unknown setting "zzz"; the settings are: table, target'),
         ("target = y", r"s.toml is not valid TOML: .*line 1"),

@@ -49,6 +49,10 @@ class Column(NamedTuple):
         A few values.
     format : str
         How numbers or dates are written, if they are text.
+    gaps : tuple of str
+        Values that stand for a missing one, such as "-999" or "unknown".
+    merged : tuple of (str, tuple of str)
+        Values and the other spellings that are read as them.
     """
 
     name: str
@@ -59,6 +63,8 @@ class Column(NamedTuple):
     distinct: int
     examples: tuple[str, ...] = ()
     format: str = ""
+    gaps: tuple[str, ...] = ()
+    merged: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 class _Seen(NamedTuple):

@@ -16,6 +16,8 @@ from hyperplan.compete._names import nearest_names
 
 KINDS = ("number", "category", "date", "text", "id", "constant", "empty")
 TASKS = ("auto", "classification", "regression")
+RARE = ("set aside", "merge")  # what becomes of classes with too few rows
+TABLES = ("columns", "formats", "missing", "spellings")  # settings that are tables of columns: sections of the file
 
 
 def _is_text(value) -> bool:
@@ -42,6 +44,23 @@ def _is_kinds(value) -> bool:
     return isinstance(value, dict) and all(_is_text(name) and kind in KINDS for name, kind in value.items())
 
 
+def _is_formats(value) -> bool:
+    return isinstance(value, dict) and all(_is_text(name) and _is_text(form) for name, form in value.items())
+
+
+def _is_labels(value) -> bool:
+    return isinstance(value, list | tuple) and all(_is_label(item) for item in value)
+
+
+def _is_missing(value) -> bool:
+    return isinstance(value, dict) and all(_is_text(name) and _is_labels(listed) for name, listed in value.items())
+
+
+def _is_spellings(value) -> bool:
+    """Column -> {value: [its other spellings]}."""
+    return isinstance(value, dict) and all(_is_text(name) and _is_missing(read) for name, read in value.items())
+
+
 # What each setting may be: a test, the key of the words that describe it, and the values of these words.
 RULES = {
     "table": (_is_text, "text", {}),
@@ -61,7 +80,13 @@ RULES = {
     "drop_leaks": (lambda value: isinstance(value, bool), "truth", {}),
     "drop": (_is_texts, "texts", {}),
     "colour": (_is_text, "text", {}),
+    "rare_classes": (lambda value: value in RARE, "choice", {"choices": ", ".join(RARE)}),
+    "rare_rows": (lambda value: _is_whole(value, 1, 10**6), "whole", {"low": 1, "high": 10**6}),
+    "rare_name": (_is_text, "text", {}),
     "columns": (_is_kinds, "kinds", {"choices": ", ".join(KINDS)}),
+    "formats": (_is_formats, "formats", {}),
+    "missing": (_is_missing, "missing", {}),
+    "spellings": (_is_spellings, "spellings", {}),
 }
 # Shown in a comment where a setting has no value.
 EXAMPLES = {"table": "table.csv", "target": "price", "test": "test.csv", "metric": "roc_auc", "positive": "yes",
@@ -119,8 +144,20 @@ class Settings(CheckedSettings):
         Consent to leave out the columns that give the target away.
     drop : sequence of str, default=()
         Columns to leave out.
+    rare_classes : {"set aside", "merge"}, default="set aside"
+        Rows of a class with too few rows are not learnt from, or are of one class, `rare_name`.
+    rare_rows : int, default=2
+        A class with fewer rows is rare.
+    rare_name : str, default="other"
+        Name of the class that rare ones are merged into.
     columns : dict, default={}
         Kind of a column, where the guess is wrong.
+    formats : dict, default={}
+        How numbers (``"1,234.5"``) or dates (``"%d/%m/%Y"``) of a column are written, where the guess is wrong.
+    missing : dict, default={}
+        Values of a column that stand for a missing one, instead of the guessed ones; ``[]`` for none.
+    spellings : dict, default={}
+        Column -> ``{value: [its other spellings]}``, instead of the guessed ones; ``{}`` for none.
 
     Examples
     --------
@@ -145,15 +182,21 @@ class Settings(CheckedSettings):
     time_column: str | None = None
     drop_leaks: bool = False
     drop: tuple[str, ...] = ()
+    rare_classes: str = "set aside"
+    rare_rows: int = 2
+    rare_name: str = "other"
     columns: dict = field(default_factory=dict)
+    formats: dict = field(default_factory=dict)
+    missing: dict = field(default_factory=dict)
+    spellings: dict = field(default_factory=dict)
 
 
 def _refuse(key: str, value, words: str, values: dict) -> None:
-    """Raise for a wrong value; in a table of kinds the message names the entry."""
-    if key == "columns" and isinstance(value, dict):
-        name = next(name for name, kind in value.items() if kind not in KINDS or not _is_text(name))
-        key, value = f"columns.{name}", value[name]
-        words = "choice"
+    """Raise for a wrong value; in a table of columns the message names the entry."""
+    if key in TABLES and isinstance(value, dict):
+        name = next(name for name, item in value.items() if not RULES[key][0]({name: item}))
+        key, value = f"{key}.{name}", value[name]
+        words = "choice" if words == "kinds" else f"{words}_entry"
     raise SettingsError(words, setting=key, found=_shown(value), **values)
 
 
@@ -165,7 +208,8 @@ def check_names(settings: CheckedSettings, names: Iterable[str]) -> None:
     """Raise if a column that a setting names is not in the table."""
     names = list(names)
     asked = [(key, getattr(settings, key, None)) for key in ("target", "group", "time_column", "colour")]
-    asked += [("drop", name) for name in settings.drop] + [(f"columns.{name}", name) for name in settings.columns]
+    asked += [("drop", name) for name in settings.drop]
+    asked += [(f"{table}.{name}", name) for table in TABLES for name in getattr(settings, table)]
     known = set(names)
     for key, name in asked:
         if name is None or name in known:
@@ -206,7 +250,8 @@ def write_settings(settings: CheckedSettings, path, columns=()) -> None:
     settings : Settings
     path : str or path
     columns : sequence of Column, default=()
-        Guessed kinds (`guess_columns`), listed with their reasons so that they can be corrected.
+        Guessed columns (`guess_columns`), the target's may be among them: kinds are listed with their reasons, and
+        formats, missing values and spellings where there are any, so that all can be corrected.
     """
     path = pathlib.Path(path)
     content = settings_text(settings, columns)
@@ -229,27 +274,50 @@ def settings_text(settings: CheckedSettings, columns=()) -> str:
     language = settings.lang
     lines = [f"# {text(f'settings.comments.{settings.head}', language)}", ""]
     for item in fields(settings):
-        if item.name == "columns":
+        if item.name in TABLES:
             continue
         value, remark = getattr(settings, item.name), text(f"settings.comments.{item.name}", language)
         shown = toml_value(EXAMPLES[item.name] if value is None else value)
         lines.append(f"{'# ' if value is None else ''}{item.name} = {shown}  # {remark}")
-    lines += ["", f"# {text('settings.comments.columns', language)}", "[columns]"]
-    kinds = dict(settings.columns)
-    for column in columns:
-        kind = kinds.pop(column.name, column.kind)
-        why = text(f"columns.why.{column.why}", language) if kind == column.kind else ""
-        lines.append(f"{toml_key(column.name)} = {toml_value(kind)}" + (f"  # {why}" if why else ""))
-    lines += [f"{toml_key(name)} = {toml_value(kind)}" for name, kind in kinds.items()]
+    guessed = {
+        "columns": {column.name: column.kind for column in columns if column.name != getattr(settings, "target", None)},
+        "formats": {column.name: column.format for column in columns if column.format},
+        "missing": {column.name: gap_values(column.gaps) for column in columns if column.gaps},
+        "spellings": {column.name: dict(column.merged) for column in columns if column.merged},
+    }
+    why = {column.name: text(f"columns.why.{column.why}", language) for column in columns}
+    for table, found in guessed.items():
+        lines += ["", f"# {text(f'settings.comments.{table}', language)}", f"[{table}]"]
+        for name, value in (found | getattr(settings, table)).items():
+            is_guess = table == "columns" and found.get(name) == value
+            lines.append(f"{toml_key(name)} = {toml_value(value)}" + (f"  # {why[name]}" if is_guess else ""))
     return "\n".join(lines) + "\n"
 
 
+def gap_values(gaps) -> list:
+    """What stands for missing values as the file shows it: numbers as numbers."""
+    return [_as_number(word) for word in gaps]
+
+
+def _as_number(word: str):
+    for kind in (int, float):
+        try:
+            number = kind(word)
+        except ValueError:
+            continue
+        return number if str(number) == word else word
+    return word
+
+
 def toml_value(value) -> str:
-    """A text, number, truth value or list of these as TOML."""
+    """A text, number, truth value, list or table of these as TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
         return toml_string(value)
+    if isinstance(value, dict):
+        inside = ", ".join(f"{toml_key(str(key))} = {toml_value(item)}" for key, item in value.items())
+        return f"{{{inside}}}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(toml_value, value)) + "]"
     return repr(int(value)) if isinstance(value, Integral) else repr(float(value))

@@ -27,6 +27,9 @@ class ExploreSettings(CheckedSettings):
         Column that colours the maps; it may be one of those left out.
     columns : dict, default={}
         Kind of a column, where the guess is wrong.
+    formats, missing, spellings : dict, default={}
+        How values of a column are written, which of them stand for a missing one, and which are spellings of one;
+        as in `Settings`.
 
     Examples
     --------
@@ -44,5 +47,8 @@ class ExploreSettings(CheckedSettings):
     drop: tuple[str, ...] = ()
     colour: str | None = None
     columns: dict = field(default_factory=dict)
+    formats: dict = field(default_factory=dict)
+    missing: dict = field(default_factory=dict)
+    spellings: dict = field(default_factory=dict)
 
     head = "head_explore"
