@@ -39,7 +39,8 @@ def fitting_columns(columns: list[Column], width: int) -> list[Column]:
         kept = [column for column in kept if not column.is_extra]
     while min(names.most, COMFORT) + _room_of(kept) > width and any(column.drop for column in kept):
         kept.remove(max(kept, key=lambda column: column.drop))
-    while min(names.least, COMFORT) + _room_of(kept) > width and len(kept) > 2:
+    whole = max((word for word in map(_width, " ".join(names.cells).split()) if word <= COMFORT), default=1)
+    while whole + _room_of(kept) > width and len(kept) > 2:
         kept.pop()
     return kept
 
@@ -92,6 +93,10 @@ def _looks() -> dict:
 
 
 def _widest(texts) -> int:
+    return max(map(_width, texts), default=0)
+
+
+def _width(text: str) -> int:
     from rich.cells import cell_len
 
-    return max(map(cell_len, texts), default=0)
+    return cell_len(text)
