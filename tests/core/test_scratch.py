@@ -159,3 +159,4 @@ def test_a_file_system_without_locks_marks_nothing(tmp_path, monkeypatch):
 
 def test_a_parent_that_is_not_there_is_no_matter(tmp_path):
     sweep(tmp_path / "absent")
+    assert not os.listdir(tmp_path)
