@@ -6,9 +6,12 @@ format in the braces; `tests/arch/test_texts.py` holds the languages to the same
 """
 
 import functools
+import re
 import tomllib
 from pathlib import Path
 
+# Characters that steer a terminal or turn the direction of writing: in a name or a value they would forge what is shown.
+STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 LANGUAGES = ("en", "fr")
 FOLDER = Path(__file__).parent
 
@@ -19,7 +22,20 @@ def text(key: str, language: str = "en", **values) -> str:
     found = area_texts(area, language)
     for step in path:
         found = found[step]
-    return found.format(**values)
+    return found.format(**{name: printable(value) for name, value in values.items()})
+
+
+def printable(value):
+    """A value of a sentence as it may be shown: text of somebody's table is one line and steers nothing.
+
+    >>> from hyperplan._texts import printable
+    >>> printable("two\\nlines"), printable("\\x1b[2Jcleared"), printable(3)
+    ('two lines', '\ufffd[2Jcleared', 3)
+    """
+    value = str(value) if isinstance(value, Path) else value
+    if not isinstance(value, str) or value.isprintable():
+        return value
+    return re.sub(r"[\t\r\n]+", " ", STEERING.sub("\ufffd", value))
 
 
 @functools.cache

@@ -8,7 +8,7 @@ width of its interval justifies.
 import math
 import re
 
-from hyperplan._texts import LANGUAGES, area_texts
+from hyperplan._texts import LANGUAGES, area_texts, printable
 
 NARROW, WIDE = "\u202f", "\u00a0"  # unbreakable spaces: inside numbers and before ; ! ? %, and before : and in quotes
 MINUS = "\u2212"
@@ -113,7 +113,7 @@ class Wording:
 
     def _value(self, value):
         if isinstance(value, bool | _Localised) or not isinstance(value, int | float):
-            return value
+            return printable(value)
         return _Localised(value, self)
 
     def rounded(self, value, decimals: int):
