@@ -10,7 +10,7 @@ import re
 import tomllib
 from pathlib import Path
 
-# Characters that steer a terminal or turn the direction of writing: in a name or a value they would forge what is shown.
+# Characters that steer a terminal or turn the direction of writing: in a name they would forge what is shown.
 STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 LANGUAGES = ("en", "fr")
 FOLDER = Path(__file__).parent
