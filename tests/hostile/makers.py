@@ -59,3 +59,11 @@ def cut_off(path: Path, of: str, share: float) -> None:
     """The first part of another file."""
     whole = (path.parent / of).read_bytes()
     path.write_bytes(whole[: int(share * len(whole))])
+
+
+def replaced(path: Path, of: str, old: str, new: str) -> None:
+    """Another file with one text replaced wherever it stands."""
+    whole = (path.parent / of).read_text(encoding="utf-8")
+    if old not in whole:
+        raise ValueError(f"{old!r} is not in {of}: the case would test nothing")
+    path.write_text(whole.replace(old, new), encoding="utf-8")

@@ -207,7 +207,7 @@ def no_hanging():
 def run_here(command: list[str]) -> tuple[int, str]:
     """Exit status and output of a command in this process."""
     out = io.StringIO()
-    inner = {"read": read_command, "ask": ask_command}.get(command[0])
+    inner = {"read": read_command, "ask": ask_command}.get(command[0] if command else "")
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), no_hanging():
         try:
             status = inner(*command[1:]) if inner else main(command)
