@@ -7,6 +7,8 @@ from sklearn.base import ClassifierMixin
 
 from hyperplan._math.class_scores import log_normalised, winners
 
+ROUNDED = 1e6  # log-densities beyond which subtracting the norm rounds so much that shares do not add up to 1
+
 
 class JointScoresMixin(ClassifierMixin):
     """`predict` and its kin, given ``_joint_scores(X)``: joint log-probabilities, one column per class."""
@@ -58,4 +60,8 @@ class JointScoresMixin(ClassifierMixin):
         probability : ndarray of shape (n_samples, n_classes)
             Columns in the order of `classes_`.
         """
-        return np.exp(self.predict_log_proba(X))
+        scores, norms = log_normalised(self._joint_scores(X))
+        shares = np.exp(scores, out=scores)
+        far = np.abs(norms) > ROUNDED
+        shares[far] /= shares[far].sum(axis=1, keepdims=True)
+        return shares

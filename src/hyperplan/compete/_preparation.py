@@ -8,6 +8,9 @@ Everything is learnt on the training rows: medians, scales, categories, words.  
 - "native": missing numbers stay; categories are codes, at the positions `category_positions` tells.
 
 Dates become year, month, weekday, hour and days; texts the presence of their most frequent words and their length.
+
+Infinite numbers count as missing.  A number a million training ranges away from the training rows is moved to where a
+million ranges end: no model knows anything out there, but distances and squares can be computed.
 """
 
 import itertools
@@ -33,6 +36,8 @@ MOST_LEVELS = 20_000  # of one column, in a linear model
 RARE_WORD = 2  # rows that a word needs for a column of its own
 MOST_WORDS = 200
 SPARSE_FROM = 300  # columns of zeros and ones
+BEYOND = 1e6  # how many times the range of the training rows a number may lie outside it; farther ones are moved there
+FLOAT32_REACH, FLOAT64_REACH = 3e38, float(np.finfo(np.float64).max) / 4  # trees compute in 32 bits, others subtract
 WORD = re.compile(r"\w\w+")
 
 
@@ -251,15 +256,25 @@ def _date_parts(values):
 
 
 def _learn_number(name, values, mode):
+    is_missing = ~np.isfinite(values)
+    reach = _reach(values[~is_missing], mode)
     if mode != "linear":
-        return {"features": [name]}
-    values = np.where(np.isfinite(values), values, np.nan)
-    is_missing = np.isnan(values)
+        return {"features": [name], "reach": reach}
+    values = np.where(is_missing, np.nan, np.clip(values, *reach))
     middle = float(np.median(values[~is_missing])) if not is_missing.all() else 0.0
     filled = np.where(is_missing, middle, values)
     mean, spread = _mean_and_spread(filled) if filled.size else (0.0, 0.0)
     features = [name, f"{name} is missing"] if is_missing.any() else [name]
-    return {"features": features, "median": middle, "mean": mean, "scale": spread or 1.0}
+    return {"features": features, "median": middle, "mean": mean, "scale": spread or 1.0, "reach": reach}
+
+
+def _reach(known, mode: str) -> list[float]:
+    """The numbers between which a column is taken as it is: far around those of the training rows."""
+    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 0.0)
+    span = (high / 2 - low / 2) * 2 if high > low else max(abs(low), 1.0)  # halves, because floats end
+    is_short = mode == "trees" or max(abs(low), abs(high)) <= FLOAT32_REACH
+    farthest = FLOAT32_REACH if is_short else FLOAT64_REACH
+    return [max(low - BEYOND * span, -farthest), min(high + BEYOND * span, farthest)]
 
 
 def _mean_and_spread(values) -> tuple[float, float]:
@@ -306,6 +321,9 @@ def _numbers(encoders, parts, n_rows: int, mode: str) -> np.ndarray:
     for j, part in enumerate(parts):
         values[:, j] = part
     is_missing = ~np.isfinite(values)
+    everywhere = [-FLOAT32_REACH, FLOAT32_REACH]  # model files of earlier versions do not say how far they reach
+    low, high = np.array([encoder.get("reach", everywhere) for encoder in encoders]).T
+    np.clip(values, low, high, out=values)
     if mode != "linear":
         values[is_missing] = np.nan
         return values
