@@ -23,7 +23,7 @@ from sklearn.base import (
     is_regressor,
 )
 from sklearn.exceptions import ConvergenceWarning, DataConversionWarning, DataDimensionalityWarning, NotFittedError
-from sklearn.utils import Bunch, check_array, check_consistent_length
+from sklearn.utils import Bunch, ClassifierTags, RegressorTags, check_array, check_consistent_length
 from sklearn.utils.class_weight import compute_class_weight, compute_sample_weight
 from sklearn.utils.metadata_routing import UNUSED, MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if

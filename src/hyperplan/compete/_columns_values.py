@@ -4,6 +4,7 @@ A format is decided once, on the table that is learnt from, and kept with the co
 the same way, whatever its rows would suggest.
 """
 
+import enum
 import re
 
 import numpy as np
@@ -64,6 +65,8 @@ def as_words(series):
 
 
 def _word(value) -> str:
+    value = value.value if isinstance(value, enum.Enum) else value
+    value = value.decode("utf-8", errors="replace") if isinstance(value, bytes) else value
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**63:
         return str(int(value))
     return str(value).strip()

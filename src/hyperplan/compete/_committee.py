@@ -15,9 +15,8 @@ import numpy as np
 
 from hyperplan._base.candidate import Candidate
 from hyperplan.compete import _models
-from hyperplan.compete._folds import make_splits, split_kind
 from hyperplan.compete._problem import Problem
-from hyperplan.compete._table_blend import TableBlend
+from hyperplan.compete._table_blend import TableBlend, dealt_rows
 
 PARTS, PARTS_OF_MANY = 8, 5  # of up to and of more than MANY rows, of which a fifth is hardly missed
 MANY = 10_000
@@ -59,26 +58,13 @@ def grown(problem: Problem, candidate: Candidate, settings: dict, train, judging
 def fit_committee(problem: Problem, candidate: Candidate, settings: dict, rows) -> TableBlend:
     """The members, fitted on parts of the rows; a pure function of its arguments."""
     choices = list(settings.values())
+    groups = None if problem.groups is None else problem.groups[rows]
+    parts = dealt_rows(problem.y[rows], bool(problem.classes), n_parts(len(rows)), problem.seed, groups)
     members = [
-        grown(problem, candidate, choices[place % len(choices)], train, judging)[0]
-        for place, (train, judging) in enumerate(_parts(problem, rows))
+        grown(problem, candidate, choices[place % len(choices)], rows[train], rows[judging])[0]
+        for place, (train, judging) in enumerate(parts)
     ]
     if members:
-        return TableBlend(members)
+        return TableBlend(members, deals=problem.seed)
     typed = problem.rows(problem.typed, rows)  # so few rows that no part can be spared
     return TableBlend([_models.build(candidate, choices[0], problem.columns).fit(typed, problem.y[rows])])
-
-
-def _parts(problem: Problem, rows):
-    """Training and judging rows of each member; only classes that the former have can be judged by the latter."""
-    y = problem.y[rows]
-    groups = None if problem.groups is None else problem.groups[rows]
-    kind = split_kind(problem.task, groups, None)
-    for train, test in make_splits(y, kind, n_parts(len(rows)), 1, problem.seed, groups):
-        if problem.classes:
-            known = np.unique(y[train])
-            test = test[np.isin(y[test], known)]
-            if len(known) < 2:
-                continue
-        if len(test):
-            yield rows[train], rows[test]

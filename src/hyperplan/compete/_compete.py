@@ -14,12 +14,14 @@ from hyperplan.compete._crew import Crew
 from hyperplan.compete._document import make_document
 from hyperplan.compete._errors import AuditError, CompetitionError
 from hyperplan.compete._finish import finish_chosen
+from hyperplan.compete._frames import as_frame, memory_frame, plain_frame, target_values
 from hyperplan.compete._interrupt import CtrlC
-from hyperplan.compete._question import make_question
+from hyperplan.compete._labels import label_values
+from hyperplan.compete._question import Question, make_question
 from hyperplan.compete._registry import candidates as all_candidates
 from hyperplan.compete._settings import Settings
 from hyperplan.compete._standings import make_standings
-from hyperplan.compete._tables import read_table, table_hash
+from hyperplan.compete._tables import table_hash
 
 SEARCH_SHARE = 0.72  # of the budget; the rest is for the final model and its explanation
 LEAST_SHARE = 0.15  # of the budget that the contest gets even if reading and preparing took longer than they should
@@ -74,10 +76,11 @@ def compete(X, y=None, *, test=None, candidates=None, report=None, title="table"
     n_workers = worker_count(whole.n_jobs)
     ctrl_c, tell = CtrlC(), report or (lambda **event: None)
     with Crew(n_workers, ctrl_c) as crew:
-        frame, whole = _with_target(X, y, whole)
+        frame, whole, own = _with_target(X, y, whole)
         test = None if test is None else as_frame(test)
         tell(phase="auditing")
         question, found = _asked(frame, whole, test)
+        question = question._replace(labels=_labels(question, own, y))
         tell(phase="guessed", question=question, findings=found)
         problem = question.problem
         listed = [c for c in all_candidates(problem.task, candidates) if _can_play(c, problem)]
@@ -142,28 +145,34 @@ def worker_count(n_jobs: int | None) -> int:
     return cores if n_jobs in (None, -1) else max(1, min(int(n_jobs), 4 * (os.cpu_count() or 1)))
 
 
-def as_frame(X):
-    """A frame with text names for columns and plain types; arrays get x0, x1, ..."""
-    import pandas
-
-    if hasattr(X, "to_pandas"):
-        X = X.to_pandas()
-    if isinstance(X, pandas.DataFrame | str | os.PathLike):
-        return read_table(X)
-    X = np.asarray(X)
-    X = X[:, None] if X.ndim == 1 else X
-    return read_table(pandas.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]))
-
-
 def _with_target(X, y, settings: Settings):
-    """One frame with the target in it, and settings that name it."""
+    """``(frame, settings, own)``: one frame with the target in it, settings that name it, its values as they were."""
     frame = as_frame(X)
     if y is None:
-        return frame, settings
-    values = np.asarray(y)
-    if len(values) != len(frame):
-        raise CompetitionError("input_length", rows=len(frame), values=len(values))
+        return frame, settings, _own_column(X, frame, settings.target)
+    own = target_values(y)
+    if len(own) != len(frame):
+        raise CompetitionError("input_length", rows=len(frame), values=len(own))
     name = settings.target or str(getattr(y, "name", None) or "target")
     while name in frame.columns:
         name = f"{name}_"
-    return frame.assign(**{name: values}), replace(settings, target=name)
+    return frame.assign(**{name: plain_frame(own.to_frame(name))[name]}), replace(settings, target=name), own
+
+
+def _own_column(X, frame, name):
+    """The target of a table with the type it had there; None for one that is not in it."""
+    if name not in frame.columns:
+        return None
+    if isinstance(X, str | os.PathLike):
+        return frame[name]
+    return memory_frame(X).iloc[:, frame.columns.get_loc(name)].reset_index(drop=True)
+
+
+def _labels(question: Question, own, y) -> np.ndarray | None:
+    """The values behind the codes of the classes, in the type they had; None for numbers."""
+    problem = question.problem
+    if not problem.classes:
+        return None
+    is_file, rows = y is None and question.frame.attrs.get("is_file", False), question.is_labelled
+    plain = question.frame[question.settings.target][rows]
+    return label_values(own[rows], plain, problem.y, problem.classes, is_file, y)

@@ -1,7 +1,7 @@
 """The result of a competition, for people who work in Python."""
 
 from hyperplan.compete._quality import INTERVAL_LEVEL, residual_quantiles
-from hyperplan.compete._table_model import TableModel
+from hyperplan.compete._table_model import TableModel, in_label_order
 
 
 class Competition:
@@ -29,7 +29,12 @@ class Competition:
         self.question, self.contest, self.standings, self.document = question, contest, standings, document
         problem = question.problem
         residuals = None if problem.classes else residual_quantiles(problem, standings.chosen)
-        self.best = TableModel(extras["pipeline"], question.settings.target, problem.classes, residuals, INTERVAL_LEVEL)
+        target, pipeline = question.settings.target, extras["pipeline"]
+        if problem.classes:
+            fitted = in_label_order(pipeline, problem.classes, question.labels)
+            self.best = TableModel(pipeline, target, fitted.names, None, INTERVAL_LEVEL, fitted.labels, fitted.codes)
+        else:
+            self.best = TableModel(pipeline, target, (), residuals, INTERVAL_LEVEL)
         self.predictions = {name: self._frame(values) for name, values in extras.get("predictions", {}).items()}
 
     def __repr__(self):
@@ -99,12 +104,12 @@ class Competition:
         )
 
     def _frame(self, values):
-        """Predictions as people want them: label and probabilities, or number and interval."""
-        return prediction_frame(self.best, values)
+        """Predictions of the workers as people want them: label and probabilities, or number and interval."""
+        return prediction_frame(self.best, values[:, self.best.codes] if self.best.classes else values)
 
 
 def prediction_frame(model: TableModel, values):
-    """A frame with the columns of ``predictions.csv`` from probabilities or numbers."""
+    """A frame with the columns of ``predictions.csv`` from what `predict_proba` or `predict` of the model says."""
     import pandas
 
     if model.classes:

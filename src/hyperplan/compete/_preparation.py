@@ -24,6 +24,7 @@ import scipy.sparse as sp
 from hyperplan._base import BaseEstimator, TransformerMixin, check_is_fitted
 from hyperplan.compete._columns_values import typed_values
 from hyperplan.compete._errors import TableError
+from hyperplan.compete._frames import plain_frame
 
 MODES = ("linear", "trees", "native", "pairs")
 USED = ("number", "category", "date", "text")
@@ -160,24 +161,12 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         """Typed values of the columns that are used; names a column that is not there."""
         if isinstance(X, dict):
             return X
-        X = _named(X)
+        X = plain_frame(X)
         used = [column for column in self.columns if column.kind in USED]
         absent = [column.name for column in used if column.name not in X.columns]
         if absent:
             raise TableError("columns_absent", columns=", ".join(absent), count=len(absent))
         return {column.name: typed_values(X[column.name], column) for column in used}
-
-
-def _named(X):
-    """A pandas frame of any table; the columns of an array are called x0, x1, ... as in `compete`."""
-    import pandas
-
-    X = X.to_pandas() if hasattr(X, "to_pandas") else X
-    if hasattr(X, "columns"):
-        return X
-    X = np.asarray(X)
-    X = X[:, None] if X.ndim == 1 else X
-    return pandas.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
 
 
 def _short_indices(X):

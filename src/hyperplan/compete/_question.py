@@ -7,7 +7,7 @@ import numpy as np
 from hyperplan.compete._columns import Column, guess_columns, with_kinds
 from hyperplan.compete._columns_order import group_codes, time_codes
 from hyperplan.compete._columns_task import Guess, guess_metric, guess_task, typed_target
-from hyperplan.compete._columns_values import typed_values
+from hyperplan.compete._columns_values import as_words, typed_values
 from hyperplan.compete._errors import CompetitionError, KindsOfColumns
 from hyperplan.compete._folds import make_splits, split_kind
 from hyperplan.compete._measures import NEEDS_BOTH, find_measure
@@ -43,6 +43,8 @@ class Question(NamedTuple):
         What workers get.
     kind : str
         How rows are dealt over splits.
+    labels : ndarray or None
+        Values of the target behind the codes of the classes, in the type they had; None for numbers.
     """
 
     settings: Settings
@@ -54,6 +56,7 @@ class Question(NamedTuple):
     is_labelled: np.ndarray
     problem: Problem
     kind: str
+    labels: np.ndarray | None = None
 
     def typed(self, frame) -> dict:
         """Typed values of the columns that are learnt from, for any table that has them."""
@@ -98,7 +101,9 @@ def make_question(frame, settings: Settings, test=None, columns=None) -> Questio
     metric = _defined(metric, splits, y, classes)
     labelled = frame[is_labelled] if not is_labelled.all() else frame
     typed = _typed(labelled, used)
-    unlabelled = None if is_labelled.all() or not classes else _typed(_some(frame[~is_labelled], len(y)), used)
+    unlabelled = None
+    if classes and not is_labelled.all():
+        unlabelled = _typed(frame.iloc[some_rows(np.flatnonzero(~is_labelled), len(y))], used)
     problem = Problem(
         task.value, used, typed, y, classes, metric.value, splits, n_folds, groups, order, settings.seed, unlabelled
     )
@@ -119,10 +124,10 @@ def _typed(frame, columns) -> dict:
     return {column.name: typed_values(frame[column.name], column) for column in columns}
 
 
-def _some(frame, n_labelled: int):
+def some_rows(rows: np.ndarray, n_labelled: int) -> np.ndarray:
     """Rows without a target that models may use: all, or evenly spaced ones where they would outweigh the others."""
     most = MOST_UNLABELLED * n_labelled
-    return frame if len(frame) <= most else frame.iloc[np.linspace(0, len(frame) - 1, most).astype(int)]
+    return rows if len(rows) <= most else rows[np.linspace(0, len(rows) - 1, most).astype(int)]
 
 
 def target_name(frame, settings) -> str:
@@ -162,15 +167,25 @@ def _coded(values, task, name, positive):
     if counts.min() < 2:
         rare = int(np.argmin(counts))
         raise CompetitionError("rare_class", name=name, value=str(classes[rare]), count=int(counts[rare]), needed=2)
-    names = _by_number([str(value) for value in classes])
+    names = by_number([str(value) for value in classes])
     if positive is not None:
-        wanted = str(positive)
-        if wanted not in names:
-            raise CompetitionError("positive", value=wanted, known=", ".join(names[:20]))
+        wanted = _positive_name(positive, names)
+        if wanted is None:
+            raise CompetitionError("positive", value=str(positive), known=", ".join(names[:20]))
         names = [*(value for value in names if value != wanted), wanted] if len(names) == 2 else names
     codes = {value: code for code, value in enumerate(names)}
     lookup = np.array([codes[str(value)] for value in classes], dtype=np.intp)
     return lookup[y], tuple(names)
+
+
+def _positive_name(positive, names) -> str | None:
+    """The class that a value means: 1 is also 1.0 and True, as for Python; None for no class."""
+    import pandas
+
+    found = [str(word) for word in as_words(pandas.Series([positive]))]
+    if not isinstance(positive, str) and positive in (0, 1):
+        found += [str(int(positive)), str(bool(positive))]
+    return next((name for name in found if name in names), None)
 
 
 def _check_reach(values, name) -> None:
@@ -181,7 +196,7 @@ def _check_reach(values, name) -> None:
         raise CompetitionError(key, name=name, value=f"{value:.2g}")
 
 
-def _by_number(names):
+def by_number(names):
     """Classes that are numbers in the order of the numbers, others by name."""
     try:
         return sorted(names, key=float)

@@ -1,8 +1,11 @@
 """Several pipelines that answer together: the mean of what they say."""
 
+import itertools
+
 import numpy as np
 
 from hyperplan._base import BaseEstimator, check_is_fitted
+from hyperplan.compete._folds import make_splits, split_kind
 
 
 class TableBlend(BaseEstimator):
@@ -16,6 +19,9 @@ class TableBlend(BaseEstimator):
         Who answers.
     weights : sequence of int, default=None
         How often each one is counted; None means once.
+    deals : int, default=None
+        Seed by which rows are dealt into parts, one for each member: it learns from all other parts and is watched on
+        its own until that sees no more gain.  None: every member learns from all rows.
 
     Attributes
     ----------
@@ -35,9 +41,10 @@ class TableBlend(BaseEstimator):
     array([0.7, 0.4, 1.1, 1.8])
     """
 
-    def __init__(self, members=(), weights=None):
+    def __init__(self, members=(), weights=None, deals=None):
         self.members = members
         self.weights = weights
+        self.deals = deals
 
     def __sklearn_is_fitted__(self):
         return len(self.members) > 0 and all(member.__sklearn_is_fitted__() for member in self.members)
@@ -68,8 +75,15 @@ class TableBlend(BaseEstimator):
         y : ndarray
             Codes of classes, or numbers.
         """
-        for member in self.members:
-            member.fit(X, y)
+        if self.deals is None:
+            for member in self.members:
+                member.fit(X, y)
+            return self
+        y, typed = np.asarray(y), self.prepare.typed(X)
+        parts = dealt_rows(y, hasattr(self.members[0].model, "predict_proba"), len(self.members), self.deals)
+        for member, (train, held) in itertools.zip_longest(self.members, parts, fillvalue=(np.arange(len(y)), None)):
+            watched = None if held is None else ({name: values[held] for name, values in typed.items()}, y[held])
+            member.fit({name: values[train] for name, values in typed.items()}, y[train], held=watched)
         return self
 
     def predict(self, X):
@@ -91,6 +105,21 @@ class TableBlend(BaseEstimator):
         full = np.zeros((len(shares), len(self.classes_)))
         full[:, np.searchsorted(self.classes_, member.classes_)] = shares
         return full
+
+
+def dealt_rows(y, is_classes: bool, n_parts: int, seed: int, groups=None) -> list:
+    """``(training rows, watched rows)`` for each part; only classes that the former have can be watched by the latter.
+
+    A part that leaves one class to learn from, or nothing to watch, is left out.
+    """
+    found = []
+    kind = split_kind("classification" if is_classes else "regression", groups, None)
+    for train, test in make_splits(y, kind, n_parts, 1, seed, groups):
+        known = np.unique(y[train])
+        test = test[np.isin(y[test], known)] if is_classes else test
+        if len(test) and (not is_classes or len(known) > 1):
+            found.append((train, test))
+    return found
 
 
 def mean_prediction(predictions, weights=None) -> np.ndarray:

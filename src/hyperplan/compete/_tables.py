@@ -55,7 +55,7 @@ def read_table(path, *, sql: str | None = None):
     except ImportError:
         raise TableError("needs", name=str(path)[:80], package="pandas") from None
     if isinstance(path, pandas.DataFrame):
-        frame, notes = _named_frame(path), []
+        frame, notes = named_frame(path), []
     elif is_query(path):
         frame, notes = read_query(path)
         path = "SQL"
@@ -78,14 +78,15 @@ def is_query(path) -> bool:
     return isinstance(path, str) and bool(QUERY.match(path)) and not os.path.exists(path)
 
 
-def _named_frame(frame):
+def named_frame(frame):
     """A frame somebody made: its index is no column, its names become text."""
     names, _ = unique_names(["_".join(map(str, n)) if isinstance(n, tuple) else n for n in frame.columns])
     return frame.set_axis(names, axis=1).reset_index(drop=True)
 
 
 def _finished(frame, notes: list[dict], path):
-    name = "frame" if not isinstance(path, str) and hasattr(path, "columns") else str(path)
+    is_frame = not isinstance(path, str) and hasattr(path, "columns")
+    name = "frame" if is_frame else str(path)
     if not len(frame.columns):
         raise TableError("empty", name=name)
     if not len(frame):
@@ -95,13 +96,14 @@ def _finished(frame, notes: list[dict], path):
         notes = [*notes, {"key": "repeated_names", "names": ", ".join(repeated[:10]), "count": len(repeated)}]
     if list(frame.columns) != names:
         frame = frame.set_axis(names, axis=1)
-    frame = _plain_types(frame)
+    frame = plain_types(frame)
     frame.attrs["notes"] = notes
+    frame.attrs.setdefault("is_file", not is_frame)  # a file has no types: numbers beside gaps are what they look like
     return frame
 
 
-def _plain_types(frame):
-    """Nullable numbers as floats, lengths of time as days, categories of text and mixed objects left as they are."""
+def plain_types(frame):
+    """Nullable numbers as floats if there are gaps, lengths of time as days, categories of text and mixed objects left as they are."""
     import pandas
 
     changed = {}
@@ -110,13 +112,15 @@ def _plain_types(frame):
             changed[name] = frame[name].dt.tz_convert("UTC").dt.tz_localize(None)
         elif dtype.kind == "m":
             changed[name] = frame[name] / pandas.Timedelta(days=1)
-        elif isinstance(dtype, pandas.BooleanDtype):
+        elif isinstance(dtype, pandas.BooleanDtype) or getattr(dtype, "name", "") == "bool[pyarrow]":
             has_gaps = frame[name].isna().any()
             changed[name] = (
                 frame[name].astype("str").where(frame[name].notna()) if has_gaps else frame[name].astype(bool)
             )
         elif pandas.api.types.is_extension_array_dtype(dtype) and pandas.api.types.is_numeric_dtype(dtype):
-            changed[name] = frame[name].astype(np.float64)
+            plain = getattr(dtype, "numpy_dtype", np.dtype(float))
+            is_exact = plain.kind in "iu" and not frame[name].isna().any()  # beyond 2**53 only as whole numbers
+            changed[name] = frame[name].astype(plain if is_exact else np.float64)
         elif dtype.kind == "c":
             raise TableError("complex", column=name)
     return frame.assign(**changed) if changed else frame.copy(deep=False)

@@ -27,6 +27,7 @@ from hyperplan.persistence._arrays import checked_shape, plain_dtype, pool_size,
 from hyperplan.persistence._checks import problem_of
 from hyperplan.persistence._encode import MAX_KEY, SPARSE_PARTS, key_size, shadows
 from hyperplan.persistence._errors import ModelFileError
+from hyperplan.persistence._labels import label_of
 from hyperplan.persistence._state import restore
 
 PARTS = ("root", "classes", "pools", "objects")
@@ -326,6 +327,11 @@ def _constant(reader, content):
     return Ellipsis
 
 
+def _label(reader, content):
+    _require(_is_pair(content) and isinstance(content[0], str), "a label has another form")
+    return label_of(content[0], reader.values(content[1]))
+
+
 def _scorer(reader, content):
     found = scorer_named(content) if isinstance(content, str) else None
     _require(found is not None, f"scikit-learn has no scorer {content!r:.40}")
@@ -404,6 +410,7 @@ READERS = {
     "dtype": _dtype,
     "function": lambda reader, content: allowed.function_named(content),
     "scorer": _scorer,
+    "label": _label,
     "constant": _constant,
     "float": _float,
     "complex": _complex,

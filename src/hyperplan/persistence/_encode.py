@@ -22,6 +22,7 @@ from hyperplan._base.plumbing import FROZEN, scorer_name
 from hyperplan.persistence import _allowed as allowed
 from hyperplan.persistence._arrays import Pool, is_plain
 from hyperplan.persistence._errors import ModelFileError
+from hyperplan.persistence._labels import label_parts
 from hyperplan.persistence._state import state_of
 
 MAX_KEY = 10_000
@@ -113,6 +114,8 @@ class _Writer:
     def _write_object(self, thing, kind):
         if kind.__module__.startswith("pandas.") and kind.__name__ == "NAType":  # in columns of objects
             return ["constant", "pandas.NA"]
+        if (label := label_parts(thing)) is not None:
+            return ["label", [label[0], self.each(label[1])]]
         number = self.class_number(kind)
         if number is None:
             scorer = scorer_name(thing) if kind.__module__.startswith("sklearn.metrics") else None
