@@ -103,7 +103,7 @@ def _finished(frame, notes: list[dict], path):
 
 
 def plain_types(frame):
-    """Nullable numbers as floats if there are gaps, lengths of time as days, categories of text and mixed objects left as they are."""
+    """Nullable numbers as floats if there are gaps, lengths of time as days; categories and objects as they are."""
     import pandas
 
     changed = {}

@@ -5,8 +5,8 @@ import json
 
 import numpy as np
 
-from hyperplan.compete._frames import as_frame
 from hyperplan.compete._document import machine, versions
+from hyperplan.compete._frames import as_frame
 from hyperplan.compete._output import MARK, write_folder
 from hyperplan.compete._settings import write_settings
 from hyperplan.explore._contest import placed

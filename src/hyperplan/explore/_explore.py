@@ -7,8 +7,8 @@ import numpy as np
 from hyperplan._core.parallel import effective_n_jobs, thread_limit
 from hyperplan.compete._audit_sample import draw_rows
 from hyperplan.compete._columns import Column, guess_columns, with_kinds
-from hyperplan.compete._frames import as_frame
 from hyperplan.compete._errors import KindsOfColumns
+from hyperplan.compete._frames import as_frame
 from hyperplan.compete._interrupt import CtrlC
 from hyperplan.compete._preparation import USED
 from hyperplan.compete._settings import check_names
