@@ -125,11 +125,11 @@ def test_models_trained_on_wild_numbers_answer_all_others(name):
                            for column in ("plain", "skewed") for value in WILD], ignore_index=True)  # fmt: skip
     for task, n_classes in (("classification", 3), ("regression", 0)):
         for candidate in candidates(task):
-            try:
-                pipeline = fitted(candidate, frame, n_classes)
-            except ValueError as error:  # in a competition this stands in the leaderboard
-                assert candidate.name == "MixedNB" and "beyond 1e150" in str(error)
+            if candidate.name == "MixedNB" and name in ("as far as floats reach", "one spike", "squares overflow"):
+                with pytest.raises(ValueError, match="beyond 1e150"):  # in a competition this stands in the leaderboard
+                    fitted(candidate, frame, n_classes)
                 continue
+            pipeline = fitted(candidate, frame, n_classes)
             assert_sound(as_model(pipeline, n_classes), asked, f"{candidate.name} trained on {name}")
 
 
