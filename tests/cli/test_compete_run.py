@@ -180,8 +180,8 @@ def test_numbers_are_predicted_with_intervals_for_rows_without_one(run, tmp_path
     frame.to_csv(tmp_path / "t.csv", index=False)
     found = run(tmp_path / "t.csv", "--target", "price")
     written = pandas.read_csv(found.files["predictions.csv"])
-    assert list(written.columns) == ["prediction", "lower", "upper"] and len(written) == 18
-    assert (written["lower"] < written["prediction"]).all() and (written["prediction"] < written["upper"]).all()
+    assert list(written.columns[-3:]) == ["prediction", "lower_90", "upper_90"] and len(written) == 18
+    assert (written["lower_90"] < written["prediction"]).all() and (written["prediction"] < written["upper_90"]).all()
     assert f"Predictions: 18 rows in {found.files['predictions.csv']}".replace(" ", "") in found.out.replace(" ", "")
     if found.report["chosen"]["name"] == "Ridge":  # in the order of the rows
         assert np.corrcoef(written["prediction"], truth[::7])[0, 1] > 0.9

@@ -108,7 +108,7 @@ def test_answer_and_report_in_both_languages(result, language, tmp_path):
 def test_predictions_are_written_for_test_and_unlabelled_rows_in_order(result, files):
     test = pandas.read_csv(files / "out" / "predictions.csv")
     rest = pandas.read_csv(files / "out" / "predictions_unlabelled.csv")
-    assert list(test.columns) == ["prediction", "probability_lily", "probability_rose"] == list(rest.columns)
+    assert list(test.columns) == ["id", "prediction", "probability_lily", "probability_rose"] == list(rest.columns)
     assert len(test) == 60 and len(rest) == 30
     for frame in (test, rest):
         shares = frame[["probability_lily", "probability_rose"]].to_numpy()
@@ -126,8 +126,8 @@ def test_the_saved_model_predicts_the_same_bits_with_columns_in_any_order(result
     expected = result.best.predict_proba(frame)
     np.testing.assert_array_equal(model.predict_proba(frame), expected)
     np.testing.assert_array_equal(model.predict_proba(frame[frame.columns[::-1]]), expected)
-    predictions, unused = predict_table(model, frame.drop(columns=["id", "planet"]))
-    assert unused == [] and len(predictions) == 60
+    answers = predict_table(model, frame.drop(columns=["id", "planet"]))
+    assert answers.unused == [] and len(answers.frame) == 60
     again = load_model(files / "out" / "model" / "model.hyperplan")
     np.testing.assert_array_equal(again.predict(frame), model.predict(frame))
 
@@ -239,7 +239,7 @@ def test_the_command_predict(result, files, capsys, tmp_path):
     out = tmp_path / "answers.csv"
     assert main(["predict", str(files / "out"), str(files / "test.csv"), "--out", str(out)]) == 0
     said = capsys.readouterr().out
-    assert "60 rows predicted" in said and "id, planet" in said
+    assert "60 rows predicted" in said and "id and planet" in said
     expected = pandas.read_csv(files / "out" / "predictions.csv")
     pandas.testing.assert_frame_equal(pandas.read_csv(out), expected)
     assert list(tmp_path.iterdir()) == [out]

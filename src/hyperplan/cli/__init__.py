@@ -79,7 +79,24 @@ def _add_predict(commands) -> None:
     predict = commands.add_parser("predict", help="predict the rows of a table with the model of a competition")
     predict.add_argument("model", metavar="MODEL", help="folder of a competition, or its model file")
     predict.add_argument("table", metavar="TABLE", help="rows to predict")
-    predict.add_argument("--out", default="predictions.csv", metavar="FILE", help="where answers go (%(default)s)")
+    add = predict.add_argument
+    add(
+        "--out",
+        default="predictions.csv",
+        metavar="FILE",
+        help="where answers go, .csv, .csv.gz, .tsv, .parquet or .feather (%(default)s)",
+    )
+    add("--force", action="store_true", help="replace that file if it exists; never the table itself")
+    kept = predict.add_mutually_exclusive_group()
+    kept.add_argument(
+        "--keep",
+        action="append",
+        metavar="COL,...",
+        help="columns of the table to put beside the answers (its identifiers); may be repeated",
+    )
+    kept.add_argument("--keep-all", action="store_true", help="put every column of the table beside the answers")
+    add("--warnings", action="store_true", help="add a column that says what is odd about a row")
+    add("--no-escape", action="store_true", help="leave texts as they are that a spreadsheet would run as a formula")
     predict.add_argument("--lang", choices=("en", "fr"), default="en", help="language (%(default)s)")
 
 

@@ -1,7 +1,9 @@
 """The result of a competition, for people who work in Python."""
 
+from hyperplan.compete._kept_columns import kept_columns, with_kept
 from hyperplan.compete._quality import INTERVAL_LEVEL, residual_quantiles
 from hyperplan.compete._table_model import TableModel, in_label_order
+from hyperplan.compete._training import summarise
 
 
 class Competition:
@@ -29,13 +31,15 @@ class Competition:
         self.question, self.contest, self.standings, self.document = question, contest, standings, document
         problem = question.problem
         residuals = None if problem.classes else residual_quantiles(problem, standings.chosen)
+        ids = [column.name for column in question.columns if column.kind == "id"]
+        known = {"level": INTERVAL_LEVEL, "training": summarise(problem.columns, problem.typed, ids)}
         target, pipeline = question.settings.target, extras["pipeline"]
         if problem.classes:
             fitted = in_label_order(pipeline, problem.classes, question.labels)
-            self.best = TableModel(pipeline, target, fitted.names, None, INTERVAL_LEVEL, fitted.labels, fitted.codes)
+            self.best = TableModel(pipeline, target, fitted.names, labels=fitted.labels, codes=fitted.codes, **known)
         else:
-            self.best = TableModel(pipeline, target, (), residuals, INTERVAL_LEVEL)
-        self.predictions = {name: self._frame(values) for name, values in extras.get("predictions", {}).items()}
+            self.best = TableModel(pipeline, target, (), residuals, **known)
+        self.predictions = {name: self._frame(values, name) for name, values in extras.get("predictions", {}).items()}
 
     def __repr__(self):
         score = self.document["chosen"]["score"]
@@ -96,25 +100,33 @@ class Competition:
 
     def best_frame_columns(self) -> list[str]:
         """Names of the columns of ``predictions.csv``."""
-        classes = self.best.classes
-        return (
-            ["prediction", *(f"probability_{name}" for name in classes)]
-            if classes
-            else ["prediction", "lower", "upper"]
-        )
+        return [*self.best.training.ids, *prediction_columns(self.best)]
 
-    def _frame(self, values):
-        """Predictions of the workers as people want them: label and probabilities, or number and interval."""
-        return prediction_frame(self.best, values[:, self.best.codes] if self.best.classes else values)
+    def _frame(self, values, which: str):
+        """Predictions of the workers as people want them: what identifies a row, then the columns of an answer."""
+        question, codes = self.question, self.best.codes
+        table = question.test if which == "test" else question.frame[~question.is_labelled]
+        kept = kept_columns(table, self.best.training.ids)
+        answers = prediction_frame(self.best, values[:, codes] if self.best.classes else values)
+        return with_kept(table, kept, answers)[0]
+
+
+def prediction_columns(model: TableModel) -> list[str]:
+    """Label and probabilities, or number and interval, whose level is in the names."""
+    fitted = model._answering()
+    if fitted.names:
+        return ["prediction", *(f"probability_{name}" for name in fitted.names)]
+    ends = ("lower", "upper") if fitted.residuals is not None else ()  # not known of a model that was fitted again
+    return ["prediction", *(f"{end}_{100 * model.level:.6g}" for end in ends)]
 
 
 def prediction_frame(model: TableModel, values):
     """A frame with the columns of ``predictions.csv`` from what `predict_proba` or `predict` of the model says."""
     import pandas
 
-    if model.classes:
-        labels = model.classes_[values.argmax(axis=1)]
-        shares = {f"probability_{name}": values[:, k] for k, name in enumerate(model.classes)}
-        return pandas.DataFrame({"prediction": labels, **shares})
-    low, high = model.residuals
-    return pandas.DataFrame({"prediction": values, "lower": values + low, "upper": values + high})
+    fitted = model._answering()
+    if fitted.names:
+        columns = [fitted.labels[values.argmax(axis=1)], *values.T]
+    else:
+        columns = [values, *(values + end for end in (fitted.residuals if fitted.residuals is not None else ()))]
+    return pandas.DataFrame(dict(zip(prediction_columns(model), columns)))

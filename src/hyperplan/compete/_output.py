@@ -8,10 +8,11 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from hyperplan._core.safe_files import PlaceTakenError, write_file
+from hyperplan._core.safe_files import PlaceTakenError, check_place, write_file
 from hyperplan.compete._errors import CompetitionError, reason_of
 from hyperplan.compete._receipt import make_receipt
 from hyperplan.compete._settings import write_settings
+from hyperplan.compete._table_output import write_table
 
 MARK = "receipt.json"  # a folder that has it was written by a competition and may be replaced
 OURS = {MARK, "report.html", "report.json", "settings.toml", "model", "predictions.csv", "predictions_unlabelled.csv",
@@ -77,6 +78,18 @@ def write_folder(folder, fill) -> Path:
     return folder
 
 
+def check_one(path, *, force: bool = False, never=()) -> None:
+    """Raise what `write_one` would raise, as far as that is known before the work."""
+    try:
+        check_place(path, force=force, never=never)
+        if not Path(path).resolve().parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+    except PlaceTakenError as error:
+        raise CompetitionError(f"file_{error.why}", path=path) from None
+    except OSError as error:
+        raise CompetitionError("file_unwritable", path=path, reason=reason_of(error)) from None
+
+
 def write_one(path, write, *, force: bool = False, never=()) -> Path:
     """Have one file written (`write_file`); what is in the way, or why it cannot be written, is a sentence."""
     try:
@@ -88,6 +101,8 @@ def write_one(path, write, *, force: bool = False, never=()) -> Path:
 
 
 def _fill(competition, folder: Path, table) -> None:
+    import pandas
+
     from hyperplan.persistence import save
     from hyperplan.report import write_report
 
@@ -97,10 +112,10 @@ def _fill(competition, folder: Path, table) -> None:
     first = "test" if "test" in competition.predictions else "unlabelled"
     for name, frame in competition.predictions.items():
         suffix = "" if name == first else f"_{name}"
-        frame.to_csv(folder / f"predictions{suffix}.csv", index=False)
+        write_table(frame, folder / f"predictions{suffix}.csv")
     if not competition.predictions:
         empty = competition.best_frame_columns()
-        (folder / "predictions.csv").write_text(",".join(empty) + "\n", encoding="utf-8")
+        write_table(pandas.DataFrame(columns=empty), folder / "predictions.csv")
     (folder / "model").mkdir()
     save(competition.best, folder / "model" / "model.hyperplan")
     write_settings(settings, folder / "settings.toml", competition.question.columns)

@@ -85,6 +85,8 @@ class TableModel(BaseEstimator):
         Values of the classes as the table had them, in the order of `classes`; None means their names.
     codes : sequence of int, default=None
         Code of each class in the pipeline; None means 0, 1, ...
+    training : Training, default=None
+        What the training rows looked like.
 
     Attributes
     ----------
@@ -105,7 +107,9 @@ class TableModel(BaseEstimator):
     >>> compete(X, y, time=10).best.predict(X[:3])  # doctest: +SKIP
     """
 
-    def __init__(self, pipeline=None, target="", classes=(), residuals=None, level=0.9, labels=None, codes=None):
+    def __init__(
+        self, pipeline=None, target="", classes=(), residuals=None, level=0.9, labels=None, codes=None, training=None
+    ):
         self.pipeline = pipeline
         self.target = target
         self.classes = classes
@@ -113,6 +117,7 @@ class TableModel(BaseEstimator):
         self.level = level
         self.labels = labels
         self.codes = codes
+        self.training = training
 
     def __sklearn_is_fitted__(self) -> bool:
         given = self.pipeline is not None and self.pipeline.__sklearn_is_fitted__()

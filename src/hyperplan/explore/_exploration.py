@@ -9,6 +9,7 @@ from hyperplan.compete._document import machine, versions
 from hyperplan.compete._frames import as_frame
 from hyperplan.compete._output import MARK, write_folder
 from hyperplan.compete._settings import write_settings
+from hyperplan.compete._table_output import write_table
 from hyperplan.explore._contest import placed
 from hyperplan.explore._judge import coded
 
@@ -92,9 +93,9 @@ class Exploration:
         self.report(folder / "report.html")
         rows = pandas.Series(np.arange(1, len(self.labels) + 1), name="row")
         clusters = pandas.DataFrame({"row": rows, "cluster": self.labels, "outlier_factor": self.outlier_factors})
-        clusters.to_csv(folder / "clusters.csv", index=False, float_format="%.6g")
+        write_table(clusters, folder / "clusters.csv", float_format="%.6g")
         places = pandas.concat([rows, self.coordinates], axis=1)
-        places.to_csv(folder / "coordinates.csv", index=False, float_format="%.6g")
+        write_table(places, folder / "coordinates.csv", float_format="%.6g")
         write_settings(self.settings, folder / "settings.toml", self._found.columns)
         (folder / MARK).write_text(json.dumps(self.receipt(table), indent=1, **dump), encoding="utf-8")
 

@@ -1,0 +1,93 @@
+"""Tables written for other programs: formats by ending, and no text that a spreadsheet would run."""
+
+import csv
+import gzip
+
+import numpy as np
+import pytest
+
+pandas = pytest.importorskip("pandas")
+
+from hyperplan.compete import CompetitionError  # noqa: E402
+from hyperplan.compete._table_output import (  # noqa: E402
+    ENDINGS,
+    check_ending,
+    is_formula,
+    without_formulas,
+    write_table,
+)
+
+RUN = ("=1+1", "=cmd|' /C calc'!A0", "@SUM(A1)", "+1+cmd", "-2+3", "--1", "-a", "\t=1", "\r=1", "\n=1", "  =1+1",
+       "\uff1d1+1", "-1e", "-5;=1", "=")  # fmt: skip
+HARMLESS = ("-5", "+3.2e5", "-1,234.5", "-1.234,5", "-.5", "+33 6 12 34 56 78", "-5 %", "-$12.50", "- 5", "-", "+",
+            "a=b", "", " ", "'=1", "a@b.c", "1-2", "-inf", "\u22125", "5")  # fmt: skip
+
+
+@pytest.mark.parametrize("cell", RUN)
+def test_formulas_are_escaped(cell):
+    assert is_formula(cell)
+
+
+@pytest.mark.parametrize("cell", HARMLESS)
+def test_numbers_and_ordinary_texts_stay(cell):
+    assert not is_formula(cell)
+
+
+def hostile():
+    return pandas.DataFrame(
+        {
+            "=name": ["=1+1", "plain", None, "-5"],
+            "id": [-5, 3, -7, 0],
+            "mixed": pandas.Series(["@x", 3, None, -2.5], dtype=object),
+            "kind": pandas.Categorical(["=a", "b", "=a", "b"]),
+            "day": pandas.date_range("2020-01-01", periods=4),
+            "share": [0.1, -1e-300, np.nan, 1e300],
+        }
+    )
+
+
+def test_cells_and_names_are_escaped_in_text_and_nothing_else(tmp_path):
+    frame = hostile()
+    before = frame.copy(deep=True)
+    write_table(frame, tmp_path / "safe.csv")
+    with open(tmp_path / "safe.csv", newline="", encoding="utf-8") as file:
+        names, *rows = csv.reader(file)
+    assert names == ["'=name", "id", "mixed", "kind", "day", "share"]
+    columns = dict(zip(names, zip(*rows)))
+    assert columns["'=name"] == ("'=1+1", "plain", "", "-5") and columns["id"] == ("-5", "3", "-7", "0")
+    assert columns["mixed"] == ("'@x", "3", "", "-2.5") and columns["kind"] == ("'=a", "b", "'=a", "b")
+    assert columns["share"] == ("0.1", "-1e-300", "", "1e+300")
+    write_table(frame, tmp_path / "raw.csv", escape=False)
+    assert (tmp_path / "raw.csv").read_text(encoding="utf-8").startswith("=name,id")
+    pandas.testing.assert_frame_equal(frame, before)
+    assert without_formulas(frame[["id"]]).equals(frame[["id"]])
+
+
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_every_format_can_be_read_again(tmp_path, ending):
+    if ending in (".parquet", ".feather"):
+        pytest.importorskip("pyarrow")
+    path = tmp_path / f"table{ending.upper() if ending == '.csv' else ending}"
+    write_table(hostile(), path)
+    read = {".parquet": pandas.read_parquet, ".feather": pandas.read_feather}.get(ending)
+    separator = "\t" if ending == ".tsv" else ","
+    frame = read(path) if read else pandas.read_csv(path, sep=separator)
+    assert frame["id"].tolist() == [-5, 3, -7, 0] and frame.shape == (4, 6)
+    assert frame.columns[0] == ("=name" if read else "'=name")  # only text is opened by spreadsheets
+    assert str(frame["mixed"][3]) == "-2.5"
+
+
+def test_the_same_table_is_packed_to_the_same_bytes(tmp_path):
+    found = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        write_table(hostile(), tmp_path / name / "a.csv.gz")
+        found.append((tmp_path / name / "a.csv.gz").read_bytes())
+    assert found[0] == found[1] and gzip.decompress(found[0]).startswith(b"'=name")
+    assert found[0][4:8] == bytes(4)  # no time of day
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.txt", "a", "", ".csv", "a.csv.zip", "a.parquet.gz", "csv"])
+def test_other_endings_are_refused_with_those_that_there_are(name):
+    with pytest.raises(CompetitionError, match=r"\.csv, \.csv\.gz, \.tsv, \.parquet, \.feather"):
+        check_ending(name)
