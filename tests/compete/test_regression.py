@@ -48,8 +48,8 @@ def test_the_best_model_is_much_better_than_the_mean(result):
 
 def test_predictions_come_with_intervals_that_cover(result):
     frame = result.predictions["unlabelled"]
-    assert list(frame.columns) == ["prediction", "lower", "upper"] and len(frame) == 20
-    assert (frame["lower"] < frame["prediction"]).all() and (frame["prediction"] < frame["upper"]).all()
+    assert list(frame.columns) == ["prediction", "lower_90", "upper_90"] and len(frame) == 20
+    assert (frame["lower_90"] < frame["prediction"]).all() and (frame["prediction"] < frame["upper_90"]).all()
     new = houses(300, seed=1)
     low, high = result.best.predict_interval(new)
     assert 0.8 < ((low <= new["price"]) & (new["price"] <= high)).mean() < 0.98
