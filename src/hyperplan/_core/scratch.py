@@ -13,6 +13,8 @@ import shutil
 import stat
 from pathlib import Path
 
+from hyperplan._core.endings import EndSignals
+
 try:
     import fcntl
 except ImportError:  # no such locks on this system: nothing is ever swept
@@ -27,6 +29,8 @@ LONGEST = 10_000  # bytes of a lock file that are looked at
 
 class ScratchFolder:
     """A folder for the length of a ``with`` block, readable by its owner only; those of dead runs are swept first.
+
+    Signals that end the process wait until it is removed.
 
     Parameters
     ----------
@@ -45,13 +49,14 @@ class ScratchFolder:
 
     def __init__(self, parent, names):
         self.parent, self.names = Path(parent), tuple(names)
-        self._lock = None
+        self._lock, self._ends = None, EndSignals()
 
     def __enter__(self):
         sweep(self.parent)
         self.path = self.parent / f"{PREFIX}{secrets.token_hex(8)}"
-        os.mkdir(self.path, 0o700)
+        self._ends.__enter__()
         try:
+            os.mkdir(self.path, 0o700)
             self._lock = _locked(self.path, self.names)
         except BaseException:
             self.__exit__()
@@ -59,10 +64,19 @@ class ScratchFolder:
         return self
 
     def __exit__(self, *_):
+        try:
+            self._remove()
+        except BaseException:  # a signal that came just now
+            self._remove()
+            raise
+        finally:
+            self._ends.__exit__()
+
+    def _remove(self) -> None:
         with contextlib.suppress(OSError):  # what cannot be removed now is swept later
             _empty(self.path, self.names)
         if self._lock is not None:
-            os.close(self._lock)
+            self._lock = os.close(self._lock)
 
     def place(self, name: str) -> Path:
         """Where a thing of that name goes."""

@@ -10,6 +10,9 @@ import os
 import sys
 
 import hyperplan
+from hyperplan._core.endings import Ended, EndSignals
+
+ENDED = "compete.errors.ended"
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -126,22 +129,48 @@ def main(arguments=None) -> int:
     options = vars(build_parser().parse_args(arguments))
     language = options.get("lang") or "en"
     command = importlib.import_module(f"hyperplan.cli._{options.pop('command')}")
-    try:
-        return command.run(**options)
-    except MissingExtra as error:
+    with EndSignals(is_sent_again=False) as ending:
+        try:
+            return command.run(**options)
+        except BaseException as error:
+            return _failed(error if ending.number is None else Ended(ending.number), language)
+
+
+def _failed(error: BaseException, language: str) -> int:
+    """Say what ended a command; returns the exit status."""
+    if isinstance(error, Ended):
+        return _ended(error, language)
+    if isinstance(error, MissingExtra):
         print(f"hyperplan: {error}", file=sys.stderr)
         return 2
-    except KeyboardInterrupt:
+    if isinstance(error, KeyboardInterrupt):
         print("hyperplan: stopped", file=sys.stderr)
         return 130
-    except BrokenPipeError:  # nobody reads on, as before ``| head``
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is left to say goes nowhere
+    if isinstance(error, BrokenPipeError):  # nobody reads on, as before ``| head``
+        _silence(sys.stdout)
         return 141
-    except Exception as error:
-        if os.environ.get("HYPERPLAN_TRACEBACK"):
-            raise
-        print(f"hyperplan: {_unexpected(error, language)}", file=sys.stderr)
-        return 3
+    if not isinstance(error, Exception) or os.environ.get("HYPERPLAN_TRACEBACK"):
+        raise error
+    print(f"hyperplan: {_unexpected(error, language)}", file=sys.stderr)
+    return 3
+
+
+def _ended(error: Ended, language: str) -> int:
+    """One line about a signal; the terminal may be gone, which is what one of them tells."""
+    from hyperplan._texts import text
+
+    for stream, line in ((sys.stdout, ""), (sys.stderr, f"hyperplan: {text(ENDED, language, name=error.name)}\n")):
+        try:
+            stream.write(line)
+            stream.flush()
+        except OSError:
+            _silence(stream)
+    return error.code
+
+
+def _silence(stream) -> None:
+    """What is left to say goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _unexpected(error: Exception, language: str) -> str:

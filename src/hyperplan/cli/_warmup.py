@@ -15,8 +15,10 @@ import inspect
 import itertools
 import json
 import multiprocessing
+import multiprocessing.connection
 import os
 import sys
+import threading
 import time
 import warnings
 from pathlib import Path
@@ -165,14 +167,31 @@ def _fit_everywhere(names: list[str], advance, warm):
     """Warm each estimator in one of several fresh processes; yields ``(name, error message)`` as they finish."""
     workers = min(cpu_count(), len(names))
     spawn = multiprocessing.get_context("spawn")
-    with concurrent.futures.ProcessPoolExecutor(workers, mp_context=spawn) as pool:
-        running = {pool.submit(warm, name): name for name in names}
-        waiting = list(names)
-        advance(", ".join(waiting[:workers]), 0)
-        for future in concurrent.futures.as_completed(running):
-            waiting.remove(running[future])
-            advance(", ".join(waiting[:workers]), 1)
-            yield running[future], future.result()
+    before = set(multiprocessing.active_children())
+    with concurrent.futures.ProcessPoolExecutor(workers, spawn, _end_with_parent) as pool:
+        try:
+            running = {pool.submit(warm, name): name for name in names}
+            waiting = list(names)
+            advance(", ".join(waiting[:workers]), 0)
+            for future in concurrent.futures.as_completed(running):
+                waiting.remove(running[future])
+                advance(", ".join(waiting[:workers]), 1)
+                yield running[future], future.result()
+        except BaseException:
+            for child in set(multiprocessing.active_children()) - before:  # nobody waits for what they compile
+                child.kill()
+            raise
+
+
+def _end_with_parent() -> None:
+    """Have this process end when the one that started it is gone, for whatever reason."""
+    gone = multiprocessing.parent_process().sentinel
+
+    def wait():
+        multiprocessing.connection.wait([gone])
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def warm_one(name: str) -> str:

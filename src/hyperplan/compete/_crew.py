@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from hyperplan._core.scratch import ScratchFolder
 from hyperplan.compete._errors import CompetitionError, reason_of
 from hyperplan.compete._interrupt import CtrlC
 
@@ -21,6 +22,7 @@ TIMED_OUT, CRASHED = "timed out", "crashed"
 SLOW_START = 120.0  # seconds that one step of the preparation may take: compiling is slow, hanging is forever
 SPARE_LEAD = 4.0  # seconds before a deadline when a spare worker starts: those who are cut off are replaced at once
 MOST_DEATHS = 5  # of workers that only load and prepare: then something is wrong with all of them
+PROBLEM = "problem.pickle"
 GLANCE = 0.25  # seconds between looks at the clock and at Ctrl-C
 
 
@@ -63,23 +65,27 @@ class Crew:
         self._workers: list[_Worker] = []
         self._spare: _Worker | None = None
         self._file: Path | None = None
+        self._closing = contextlib.ExitStack()
 
     def __enter__(self):
-        self._folder = None
         try:
-            self._folder = tempfile.TemporaryDirectory(prefix="hyperplan-")  # only this user may look inside
+            self._scratch = self._closing.enter_context(ScratchFolder(tempfile.gettempdir(), [PROBLEM]))
             for _ in range(self.n_workers):
                 self._workers.append(_Worker(self._answers))
         except OSError as error:
             self.__exit__()
             raise CompetitionError("no_scratch", reason=reason_of(error)) from None
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_):
-        for worker in (*self._workers, *([self._spare] if self._spare else ())):
-            worker.stop()
-        if self._folder is not None:
-            self._folder.cleanup()
+        try:
+            for worker in (*self._workers, *([self._spare] if self._spare else ())):
+                worker.stop()
+        finally:
+            self._closing.close()
 
     def load(self, problem, first: list) -> float:
         """Give the problem to every worker and let it prepare; returns the seconds that were spent on compiling.
@@ -92,7 +98,7 @@ class Crew:
             ``(function name, arguments)`` of what each worker does before anything else; each answers with the seconds
             it spent on compiling.  A worker that dies or hangs at it is replaced by one that skips it.
         """
-        self._file = Path(self._folder.name) / "problem.pickle"
+        self._file = self._scratch.place(PROBLEM)
         try:
             with self._file.open("wb") as file:
                 pickle.dump(problem, file, protocol=pickle.HIGHEST_PROTOCOL)

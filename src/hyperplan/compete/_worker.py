@@ -7,12 +7,15 @@ pickles between the two processes only: ``(function name, arguments)``, then ``(
 import importlib
 import os
 import pickle
+import select
 import sys
+import threading
 import warnings
 
 
 def main() -> int:
     """Answer requests until the parent closes the pipe."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a model prints is no answer
     warnings.simplefilter("ignore")
@@ -33,6 +36,15 @@ def main() -> int:
                 answer = _answer(problem, name, arguments)
             pickle.dump(answer, answers, protocol=pickle.HIGHEST_PROTOCOL)
             answers.flush()
+
+
+def _end_with_parent() -> None:
+    """End when nobody can send requests any more, in the middle of a fit too: the parent was killed."""
+    if hasattr(select, "poll"):
+        ends = select.poll()
+        ends.register(sys.stdin.fileno(), 0)  # nothing but the end of the pipe is waited for
+        ends.poll()
+        os._exit(0)
 
 
 def _answer(problem, name, arguments):
