@@ -16,7 +16,7 @@ from hyperplan.compete._table_output import write_table
 
 MARK = "receipt.json"  # a folder that has it was written by a competition and may be replaced
 OURS = {MARK, "report.html", "report.json", "settings.toml", "model", "predictions.csv", "predictions_unlabelled.csv",
-        "clusters.csv", "coordinates.csv"}  # fmt: skip
+        "confusion.csv", "clusters.csv", "coordinates.csv"}  # fmt: skip
 NOBODYS = {".DS_Store", "Thumbs.db", "desktop.ini"}  # what file browsers leave behind
 
 
@@ -108,7 +108,8 @@ def _fill(competition, folder: Path, table) -> None:
 
     document, settings = competition.document, competition.question.settings
     (folder / "report.json").write_text(json.dumps(document, ensure_ascii=False, allow_nan=False), encoding="utf-8")
-    write_report(document, folder / "report.html", settings.lang)
+    matrix = _write_confusion(competition, folder)
+    write_report(document, folder / "report.html", settings.lang, matrix)
     first = "test" if "test" in competition.predictions else "unlabelled"
     for name, frame in competition.predictions.items():
         suffix = "" if name == first else f"_{name}"
@@ -121,6 +122,19 @@ def _fill(competition, folder: Path, table) -> None:
     write_settings(settings, folder / "settings.toml", competition.question.columns)
     receipt = make_receipt(competition, table)
     (folder / MARK).write_text(json.dumps(receipt, ensure_ascii=False, allow_nan=False, indent=1), encoding="utf-8")
+
+
+def _write_confusion(competition, folder: Path) -> str | None:
+    """The whole confusion matrix of a classifier; the name of its file."""
+    from hyperplan.compete._confusion import FILE, write_confusion
+    from hyperplan.compete._quality import confusion_cells
+
+    problem = competition.question.problem
+    if not problem.classes:
+        return None
+    cells = confusion_cells(problem, competition.standings.chosen)
+    write_confusion(cells, list(problem.classes), folder / FILE)
+    return FILE
 
 
 def _swap(beside: Path, folder: Path) -> None:

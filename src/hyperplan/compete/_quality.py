@@ -3,6 +3,7 @@
 import numpy as np
 
 from hyperplan import metrics
+from hyperplan.compete._confusion import confusion_section, counted
 from hyperplan.compete._contest import Entry
 from hyperplan.compete._problem import Problem
 from hyperplan.compete._standings import pooled
@@ -10,6 +11,8 @@ from hyperplan.compete._standings import pooled
 CURVE_POINTS, FEWER_POINTS = 200, 60  # the latter where there are many curves
 FEW_CURVES, MOST_CURVES = 8, 30  # classes with a curve of their own, the most frequent ones
 BINS = 10
+SPREAD = 20  # equal parts of the scale of probabilities in which rows are counted
+SAME = 1e-9  # between probabilities that a model means to be equal
 MOST_POINTS = 1500
 INTERVAL_LEVEL = 0.9
 
@@ -39,9 +42,15 @@ def classification_quality(problem: Problem, entry: Entry) -> dict:
         "calibration": _calibration(y == shown[0], shares[:, shown[0]])
         if is_binary
         else _calibration(label == y, shares.max(axis=1)),
-        "confusion": metrics.confusion_matrix(y, label, labels=np.arange(n_classes)).tolist(),
+        **confusion_section(counted(y, label, n_classes), list(problem.classes)),
         "thresholds": _thresholds(y == 1, shares[:, 1]) if is_binary else None,
     }
+
+
+def confusion_cells(problem: Problem, entry: Entry) -> list[tuple[int, int, int]]:
+    """``(true, predicted, count)`` of the pairs of classes that occur."""
+    _, y, shares = judged(problem, entry)
+    return counted(y, np.argmax(shares, axis=1), len(problem.classes))
 
 
 def histogram(values: np.ndarray, n_bins: int) -> tuple[np.ndarray, np.ndarray]:
@@ -88,11 +97,14 @@ def _gain(problem, truth, score, k):
 
 
 def _calibration(truth, score) -> dict:
-    """Shares of the truth in bins of equal counts of rows, with exact binomial intervals."""
+    """Shares of the truth in bins of about equal counts of rows, with exact binomial intervals.
+
+    Rows with the same probability share a bin: which of them came first means nothing.
+    """
     from hyperplan.evaluation import binomial_interval
 
     order = np.argsort(score, kind="stable")
-    parts = [part for part in np.array_split(order, min(BINS, max(2, len(order) // 10))) if len(part)]
+    parts = np.split(order, _cuts(score[order], min(BINS, max(2, len(order) // 10))))
     intervals = [binomial_interval(int(truth[part].sum()), len(part)) for part in parts]
     return {
         "predicted": [float(score[part].mean()) for part in parts],
@@ -100,8 +112,16 @@ def _calibration(truth, score) -> dict:
         "counts": [len(part) for part in parts],
         "low": [float(interval.low) for interval in intervals],
         "high": [float(interval.high) for interval in intervals],
+        "spread": np.histogram(score, SPREAD, (0.0, 1.0))[0].tolist(),
         "brier": float(np.mean((score - truth) ** 2)),
     }
+
+
+def _cuts(ordered: np.ndarray, n_bins: int) -> list[int]:
+    """Where to cut sorted values into about so many bins of equal counts, never between equal values."""
+    between = np.flatnonzero(np.diff(ordered) > SAME) + 1
+    wanted = [len(ordered) * k / n_bins for k in range(1, n_bins)]
+    return sorted({int(between[np.argmin(np.abs(between - place))]) for place in wanted}) if len(between) else []
 
 
 def _thresholds(truth, score) -> dict:

@@ -3,7 +3,7 @@
 from hyperplan.explore._answer import best_attempt, chosen_row, findings, sentences
 from hyperplan.explore._views_groups import clusterings_view, groups_view, outliers_view
 from hyperplan.explore._views_maps import dimension_view, maps_view
-from hyperplan.report._views_data import CARDS, column_card, created
+from hyperplan.report._views_data import CARDS, column_card, created, folded
 from hyperplan.report._wording import Wording
 
 
@@ -54,7 +54,7 @@ def data_view(document: dict, wording: Wording) -> dict:
     data = document["data"]
     cards = [column_card(column, wording, data["rows"]) for column in data["columns"]]
     facts = [wording.count("rows", data["rows"]), wording.count("columns", len(cards))]
-    return {"facts": facts, "cards": cards[:CARDS], "rest": cards[CARDS:]}
+    return {"facts": facts, **folded(cards, CARDS, wording, "cards")}
 
 
 def protocol_view(document: dict, wording: Wording) -> dict:

@@ -21,12 +21,14 @@ def strip_scale(low: float, high: float) -> Scale:
 
 
 def strip(
-    wording: Wording, scale: Scale, low, value, high, tip: str, kind: str = "", reference=None, region=None
-) -> str:
+    wording: Wording, scale: Scale, low, value, high, tip: str, kind: str = "", reference=None, region=None,
+    room: float = NARROWEST,
+) -> str:  # fmt: skip
     """One interval with its centre, over the grid, a reference line and a shaded region of values."""
     middle = HEIGHT / 2
     parts = [
-        f'<line class="grid" {_at(scale(tick))} y1="0" y2="{HEIGHT}"></line>' for tick in _ticks(wording, scale)[0]
+        f'<line class="grid" {_at(scale(tick))} y1="0" y2="{HEIGHT}"></line>'
+        for tick in _ticks(wording, scale, room)[0]
     ]
     if region:
         left, right = scale(region[0]), scale(region[1])
@@ -49,21 +51,21 @@ def strip(
     return f"{head}{''.join(parts)}</svg>"
 
 
-def strip_axis(wording: Wording, scale: Scale) -> str:
-    """The tick labels below (or above) a column of strips."""
+def strip_axis(wording: Wording, scale: Scale, room: float = NARROWEST) -> str:
+    """The tick labels below (or above) a column of strips; they keep apart in ``room`` units."""
     parts, free_from = [], float("-inf")
-    for tick, label in zip(*_ticks(wording, scale)):
+    for tick, label in zip(*_ticks(wording, scale, room)):
         place = scale(tick)
         anchor = "start" if place < 2.5 else "end" if place > 97.5 else "middle"
-        box = text_box(place * NARROWEST / 100, 12, label, anchor)
+        box = text_box(place * room / 100, 12, label, anchor)
         if box.left > free_from:
             parts.append(f'<text class="tick" x="{place:.2f}%" y="12" text-anchor="{anchor}">{escape(label)}</text>')
             free_from = box.right + 4
     return f'<svg class="strip strip-axis" height="16" aria-hidden="true">{"".join(parts)}</svg>'
 
 
-def _ticks(wording: Wording, scale: Scale):
-    return fitting_ticks(wording, scale.low, scale.high, NARROWEST, about=5)
+def _ticks(wording: Wording, scale: Scale, room: float):
+    return fitting_ticks(wording, scale.low, scale.high, room, about=5)
 
 
 def _at(place: float) -> str:

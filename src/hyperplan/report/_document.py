@@ -75,9 +75,12 @@ CLASSIFICATION = {
         "counts": ["number"],
         "low": ["number"],
         "high": ["number"],
+        "spread?": ["number"],
         "brier?": "number",
     },
     "confusion?": [["number"]],
+    "confused?": [{"true": "text", "predicted": "text", "count": "number", "share": "number"}],
+    "recalls?": [{"class": "text", "rows": "number", "recall": "number"}],
     "thresholds?": {
         name: ["number or null"] for name in ("threshold", "precision", "recall", "specificity", "f1", "share_flagged")
     },

@@ -13,12 +13,12 @@ from hyperplan.report._views_data import created, data_view, protocol_view
 from hyperplan.report._views_insight import bias_variance_view, dependence_view, importances_view, learning_view
 from hyperplan.report._views_models import certificates_view, chosen_view, leaderboard_view, ties_view
 from hyperplan.report._views_quality import classification_view, regression_view
-from hyperplan.report._wording import Wording, brief, capital, whole_options
+from hyperplan.report._wording import Wording, breakable, brief, capital, whole_options
 
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def write_report(document: dict, path, language: str = "en") -> Path:
+def write_report(document: dict, path, language: str = "en", matrix: str | None = None) -> Path:
     """Write a competition's report: one HTML page that needs nothing else.
 
     The page appears whole or not at all: it is written beside its place and then moved there.
@@ -30,13 +30,15 @@ def write_report(document: dict, path, language: str = "en") -> Path:
     path : str or path-like
         The HTML file; an older one is replaced.
     language : {"en", "fr"}, default="en"
+    matrix : str, optional
+        Name of a file beside the page that holds the whole confusion matrix; the page links to it.
 
     Returns
     -------
     pathlib.Path
         The file.
     """
-    return write_page(render_report(document, language), path)
+    return write_page(render_report(document, language, matrix), path)
 
 
 def write_page(page: str, path) -> Path:
@@ -54,7 +56,7 @@ def write_page(page: str, path) -> Path:
     return path
 
 
-def render_report(document: dict, language: str = "en") -> str:
+def render_report(document: dict, language: str = "en", matrix: str | None = None) -> str:
     """The HTML page of a competition's report.
 
     Parameters
@@ -62,6 +64,8 @@ def render_report(document: dict, language: str = "en") -> str:
     document : dict
         The content of ``report.json``; a `ValueError` names the first key that is missing or wrong.
     language : {"en", "fr"}, default="en"
+    matrix : str, optional
+        Name of a file beside the page that holds the whole confusion matrix; the page links to it.
 
     Returns
     -------
@@ -71,7 +75,8 @@ def render_report(document: dict, language: str = "en") -> str:
     wording = Wording(language)
     document = readable(document, wording)
     views = _views(document, wording) | {"sentences": sentences(document, wording)}
-    return render(TEMPLATES, "report.html", wording, document=document, sections=_sections(views, wording), **views)
+    sections = _sections(views, wording)
+    return render(TEMPLATES, "report.html", wording, document=document, sections=sections, matrix=matrix, **views)
 
 
 def render(folder: Path, template: str, wording: Wording, **values) -> str:
@@ -137,5 +142,5 @@ def _environment(folder: Path):
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"brief": brief, "capital": capital, "whole_options": whole_options}
+    environment.filters |= {"brief": brief, "breakable": breakable, "capital": capital, "whole_options": whole_options}
     return environment

@@ -10,6 +10,8 @@ from hyperplan.report._charts_histogram import histogram, spark
 from hyperplan.report._wording import Wording
 
 CARDS = 24  # columns shown at once; the others fold away
+CLASSES = 20  # of the target, shown at once
+FOLDED = 400  # tiles or bars that fold away; more are counted only
 EPOCH = datetime.date(1970, 1, 1)
 TOP = 4  # frequent values on a card
 
@@ -23,17 +25,30 @@ def data_view(document: dict, wording: Wording) -> dict:
     return {
         "facts": facts,
         "target": _target(data["target"], wording),
-        "cards": cards[:CARDS],
-        "rest": cards[CARDS:],
+        **folded(cards, CARDS, wording, "cards"),
+    }
+
+
+def folded(items: list, most: int, wording: Wording, name: str = "rows") -> dict:
+    """What is shown at once, what folds away below it, and how many are neither; paper shows the first part only."""
+    hidden, unseen = len(items) - most, len(items) - most - FOLDED
+    return {
+        name: items[:most],
+        "rest": items[most : most + FOLDED],
+        "others": wording.count("others", hidden) if hidden > 0 else "",
+        "unseen": wording.count("others", unseen) if unseen > 0 else "",
     }
 
 
 def _target(target: dict, wording: Wording) -> dict:
-    view = {"name": target["name"], "bars": [], "svg": ""}
+    view = {"name": target["name"], "bars": [], "rest": [], "others": "", "unseen": "", "svg": ""}
     counts = target["counts"]
     if target["classes"] and counts:
         total, most = sum(counts) or 1, max(counts) or 1
-        view["bars"] = [_bar(name, count, total, most, wording) for name, count in zip(target["classes"], counts)]
+        bars = list(zip(target["classes"], counts))
+        if len(bars) > CLASSES:
+            bars.sort(key=lambda bar: -bar[1])
+        view |= folded([_bar(*bar, total, most, wording) for bar in bars], CLASSES, wording, "bars")
     elif target["edges"] and counts:
         title = wording.say("data.target", name=target["name"])
         view["svg"] = histogram("target-histogram", wording, target["edges"], counts, target["name"], title)

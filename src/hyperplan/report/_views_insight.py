@@ -3,8 +3,10 @@
 from hyperplan.report._axes import extent
 from hyperplan.report._charts_bands import dependence_chart, learning_chart
 from hyperplan.report._charts_strips import strip, strip_axis, strip_scale
+from hyperplan.report._views_data import folded
 from hyperplan.report._wording import Wording, brief, decimals_for
 
+BESIDE = 105.0  # units that a strip has at least in a table that stands beside another chart
 IMPORTANT = 20  # columns shown at once; the others fold away
 
 
@@ -17,7 +19,7 @@ def importances_view(document: dict, wording: Wording) -> dict | None:
     bounds = [column[name] for column in columns for name in ("low", "mean", "high") if column[name] is not None]
     scale, decimals = strip_scale(min([*bounds, 0.0]), max([*bounds, 0.0])), _widest(columns)
     rows = [_importance_row(column, wording, scale, decimals) for column in columns]
-    return {"rows": rows[:IMPORTANT], "rest": rows[IMPORTANT:], "axis": strip_axis(wording, scale)}
+    return {**folded(rows, IMPORTANT, wording), "axis": strip_axis(wording, scale)}
 
 
 def _widest(columns: list[dict]) -> int:
@@ -76,10 +78,10 @@ def _categories(part: dict, wording: Wording, both) -> dict:
             {
                 "name": name,
                 "mean": wording.number(mean, decimals),
-                "strip": strip(wording, scale, left, mean, right, tip),
+                "strip": strip(wording, scale, left, mean, right, tip, room=BESIDE),
             }
         )
-    return {"rows": rows, "axis": strip_axis(wording, scale)}
+    return {"rows": rows, "axis": strip_axis(wording, scale, BESIDE)}
 
 
 def learning_view(document: dict, wording: Wording) -> dict | None:

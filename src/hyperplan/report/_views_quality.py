@@ -7,12 +7,9 @@ from hyperplan.report._charts_curves import Curve, curve_chart, highlighted, ste
 from hyperplan.report._charts_histogram import histogram
 from hyperplan.report._charts_scatter import prediction_chart, residual_chart
 from hyperplan.report._charts_thresholds import LINES, threshold_chart
+from hyperplan.report._views_confusion import confusion_view
 from hyperplan.report._wording import UNKNOWN, Wording, brief, decimals_for
 
-WIDE_MATRIX = 9  # classes above which cells show counts only
-BROAD_MATRIX = 4  # classes above which a matrix needs the width of two charts
-LONG_NAME, SHORT_NAME = 10, 3  # characters: with longer names three classes need it; shorter ones are not turned
-CONFUSIONS = 8  # frequent confusions that are listed for wide matrices
 TABLE_STEPS = 9  # thresholds that the table shows
 
 
@@ -25,7 +22,7 @@ def classification_view(document: dict, wording: Wording) -> dict | None:
         "positive": found["positive"],
         "curves": _curve_views(found, wording),
         "calibration": _calibration(found, wording),
-        "confusion": _confusion(found, wording),
+        "confusion": confusion_view(found, wording),
         "thresholds": _thresholds(found, wording),
     }
 
@@ -43,6 +40,7 @@ def _curve_views(found: dict, wording: Wording) -> list[dict]:
         known = len(view["legend"]) + len(view["rest"])
         is_whole = known >= len(found["classes"])
         view["all"] = wording.say("quality.all_classes" if is_whole else "quality.frequent_classes", count=known)
+        view["hardest"] = wording.say("quality.hardest" if is_whole else "quality.hardest_frequent", count=known)
     return shown
 
 
@@ -69,59 +67,22 @@ def _calibration(found: dict, wording: Wording) -> dict | None:
     parts = found["calibration"]
     if not parts or not parts["predicted"]:
         return None
-    svg = calibration_chart(wording, parts)
-    if found["positive"] is not None:
+    is_binary = found["positive"] is not None
+    read = [wording.say("calibration.read" if is_binary else "calibration.read_many"), wording.say("calibration.lines")]
+    if parts["spread"]:
+        read.append(wording.say("calibration.bars"))
+    fewest, most = min(parts["counts"]), max(parts["counts"])
+    dots = wording.count("calibration.dots", most)
+    if fewest < most:
+        dots = wording.say("calibration.dots_between", fewest=fewest, most=most)
+    if is_binary:
         note = wording.say("calibration.brier", brier=wording.number(parts["brier"], 3))
-        return {"svg": svg, "read": wording.say("calibration.read"), "note": note}
-    rows = sum(parts["counts"]) or 1
-    means = (sum(map(operator.mul, parts[name], parts["counts"])) / rows for name in ("predicted", "observed"))
-    note = wording.say("calibration.confidence", **dict(zip(("confidence", "accuracy"), map(wording.percent, means))))
-    return {"svg": svg, "read": wording.say("calibration.read_many"), "note": note}
-
-
-def _confusion(found: dict, wording: Wording) -> dict | None:
-    matrix, classes = found["confusion"], found["classes"]
-    if not matrix:
-        return None
-    rows = []
-    for true, (name, counts) in enumerate(zip(classes, matrix)):
-        total = sum(counts) or 1
-        cells = [
-            {
-                "count": wording.number(count),
-                "share": wording.percent(count / total),
-                "weight": f"{min(count / total, 1) * 0.5:.3f}",
-                "right": true == guess,
-                "empty": count == 0,
-                "tip": wording.say("confusion.tip", true=name, predicted=classes[guess], count=count),
-            }
-            for guess, count in enumerate(counts)
-        ]
-        rows.append({"name": name, "total": wording.number(sum(counts)), "cells": cells})
-    wide = len(classes) > WIDE_MATRIX
-    return {
-        "classes": classes,
-        "rows": rows,
-        "wide": wide,
-        "broad": wide or len(classes) > BROAD_MATRIX or (len(classes) > 2 and max(map(len, classes)) > LONG_NAME),
-        "short": max(map(len, classes)) <= SHORT_NAME,
-        "frequent": _frequent(matrix, classes, wording) if wide else [],
-    }
-
-
-def _frequent(matrix, classes, wording: Wording) -> list[str]:
-    """The most frequent confusions, in words."""
-    errors = [
-        (count, true, guess)
-        for true, counts in enumerate(matrix)
-        for guess, count in enumerate(counts)
-        if true != guess and count
-    ]
-    errors.sort(key=lambda error: (-error[0], error[1], error[2]))
-    return [
-        wording.say("confusion.tip", true=brief(classes[true]), predicted=brief(classes[guess]), count=count)
-        for count, true, guess in errors[:CONFUSIONS]
-    ]
+    else:
+        rows = sum(parts["counts"]) or 1
+        means = (sum(map(operator.mul, parts[name], parts["counts"])) / rows for name in ("predicted", "observed"))
+        shown = dict(zip(("confidence", "accuracy"), map(wording.percent, means)))
+        note = wording.say("calibration.confidence", **shown)
+    return {"svg": calibration_chart(wording, parts), "read": " ".join(read), "note": f"{dots} {note}"}
 
 
 def _thresholds(found: dict, wording: Wording) -> dict | None:

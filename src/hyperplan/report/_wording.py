@@ -14,6 +14,7 @@ NARROW, WIDE = "\u202f", "\u00a0"  # unbreakable spaces: inside numbers and befo
 MINUS = "\u2212"
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 UNKNOWN = "–"
+ENDS = re.compile(r"(?<=[_./\\:;,|+&)\]])(?=\w)|(?<=[^\W_])(?=_)|(?<=[a-z])(?=[A-Z])")  # of words inside a name
 OPTION = re.compile(r"(?<![\w-])--[a-z]+(?:-[a-z]+)*")  # of the command line
 
 
@@ -35,8 +36,15 @@ def typeset(sentence: str, language: str) -> str:
 
 def brief(name: str, most: int = 60) -> str:
     """A name short enough to stand in a sentence: its beginning and its end, where long names often differ."""
+    if len(name) <= most:
+        return name
     tail = most // 3
-    return name if len(name) <= most else f"{name[: most - tail - 1].rstrip()}…{name[-tail:].lstrip()}"
+    head, end = name[: most - tail - 1], name[-tail:]
+    if name[len(head)] != " " and " " in head[len(head) // 2 :]:  # rather a word less than half a word
+        head = head[: head.rindex(" ")]
+    if name[-tail - 1] != " " and " " in end[: tail // 2]:
+        end = end[end.index(" ") :]
+    return f"{head.rstrip()}…{end.lstrip()}"
 
 
 def whole_options(sentence: str):
@@ -44,6 +52,13 @@ def whole_options(sentence: str):
     from markupsafe import Markup, escape
 
     return Markup(OPTION.sub(r'<span class="option">\g<0></span>', str(escape(sentence))))
+
+
+def breakable(name: str):
+    """A name as HTML that may be broken where its words end, also those of ``snake_case`` and ``camelCase``."""
+    from markupsafe import Markup, escape
+
+    return Markup("<wbr>").join(escape(part) for part in ENDS.split(name))
 
 
 def capital(name: str) -> str:
