@@ -5,6 +5,8 @@ import copy
 import numpy as np
 import pytest
 
+from hyperplan.report._confusion import cells_of, confusion_parts
+
 HOSTILE = '<script>alert("x")</script>&amp; "prix" \'€\' 价格 {braces} {{ jinja }} 100% ' + "long" * 30
 MODELS = [
     ("LogisticRegression", "Logistic regression", "linear", 20, 0.862),
@@ -507,6 +509,7 @@ def crowded():
     names = [f"{HOSTILE} {i}" for i in range(30)]
     part = document["classification"]
     part["classes"] = document["data"]["target"]["classes"] = names
+    part |= {"confusion": None, **confusion_parts(cells_of(part["confusion"]), names)}
     for kind in ("roc", "pr", "pr_gain"):
         for i, curve in enumerate(part[kind]):
             curve["class"] = names[i]

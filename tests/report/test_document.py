@@ -44,7 +44,7 @@ def remove(part, steps, where=""):
 @pytest.mark.parametrize("path", REQUIRED)
 def test_every_required_key_is_missed_by_name(path, build):
     steps = path.replace("?", "").replace("[]", ".[]").split(".")
-    for builder in ("binary", "regression"):
+    for builder in ("binary", "regression", "crowded"):
         document = build(builder)
         if place := remove(document, steps):
             with pytest.raises(ValueError, match=rf"report document: {re.escape(place)} is missing"):
