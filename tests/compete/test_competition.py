@@ -15,6 +15,9 @@ from hyperplan.compete._question import make_question
 from hyperplan.compete._receipt import splits_digest
 from hyperplan.compete._verify import verify
 from hyperplan.report import answer_sentences, check_document
+from hyperplan.report._names import readable
+from hyperplan.report._views_models import common_decimals
+from hyperplan.report._wording import Wording
 
 pandas = pytest.importorskip("pandas")
 NAMES = ["LogisticRegression", "DecisionTreeClassifier", "SelfTrainingClassifier"]
@@ -166,6 +169,58 @@ def test_the_command_verify(result, files, capsys, tmp_path):
     assert "tolérance" in capsys.readouterr().out
 
 
+PRINTED = ("LogisticRegression", "logisticregression", "Logistic regression", "LOGISTIC REGRESSION",
+           "Régression logistique", "regression logistique")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", PRINTED)
+def test_verify_takes_the_names_that_are_printed(result, files, capsys, name):
+    assert main(["verify", str(files / "out"), "--model", name, "--split", "0"]) == 0
+    assert capsys.readouterr().out.startswith("identical: Logistic regression, split 0")
+
+
+def test_verify_names_the_nearest_models(result, files, capsys):
+    assert main(["verify", str(files / "out"), "--model", "Logistik regresion"]) == 2
+    assert "did you mean Logistic regression" in capsys.readouterr().err
+    assert main(["verify", str(files / "out"), "--model", "MajorityClass2", "--lang", "fr"]) == 2
+    assert "vouliez-vous dire Classe majoritaire" in capsys.readouterr().err
+    assert main(["verify", str(files / "out"), "--model", "xyz", "--lang", "fr"]) == 2
+    assert "Régression logistique" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_verify_ends_with_the_score_of_the_report(result, files, capsys, tmp_path, language):
+    wording = Wording(language)
+    document = readable(result.document, wording)
+    rows = [row for row in document["leaderboard"] if row["status"] == "ok"]
+    row = next(row for row in rows if row["name"] == "LogisticRegression")
+    score, label = wording.number(row["score"], common_decimals(rows)), row["label"]
+    assert f">{score}<" in result.report(tmp_path / "report.html", language).read_text(encoding="utf-8")
+    assert main(["verify", str(files / "out"), "--model", "LogisticRegression", "--lang", language]) == 0
+    line = capsys.readouterr().out.splitlines()[-1]
+    assert line.startswith(label) and document["metric"]["label"] in line and line.count(score) == 2
+    assert line.endswith("identical" if language == "en" else "identique")
+    assert ("." in score) == (language == "en") and ("," in score) == (language == "fr")
+
+
+def test_verify_sees_a_report_that_is_not_that_of_the_receipt(result, files, capsys, tmp_path):
+    shutil.copytree(files / "out", tmp_path / "copy")
+    report = json.loads((tmp_path / "copy" / "report.json").read_text())
+    for row in report["leaderboard"]:
+        row["score"] = 0.999
+    (tmp_path / "copy" / "report.json").write_text(json.dumps(report))
+    assert main(["verify", str(tmp_path / "copy"), "--model", "Majority class"]) == 1
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert re.fullmatch(r"Majority class: ROC AUC 0.5000 over \d+ splits; the report says 0.9990: not the same", said)
+    assert main(["verify", str(tmp_path / "copy"), "--model", "Majority class", "--split", "2"]) == 0
+    said = capsys.readouterr().out.splitlines()[-1]
+    assert re.search(r"over 1 split of \d+; the receipt says 0.50+: identical$", said)
+    for broken in ("", "[]", "{", '{"schema": "hyperplan/report/1"}'):
+        (tmp_path / "copy" / "report.json").write_text(broken)
+        assert main(["verify", str(tmp_path / "copy"), "--model", "Majority class"]) == 0
+        assert "the receipt says 0.5000: identical" in capsys.readouterr().out
+
+
 def test_verify_does_not_call_a_forged_score_identical(result, files, capsys, tmp_path):
     receipt = json.loads((files / "out" / "receipt.json").read_text())
     for trial in receipt["trials"]:
@@ -201,6 +256,15 @@ BROKEN = {  # what somebody may do to a receipt
     "a split that is not there": lambda receipt: receipt["trials"][0].update(split=99),
     "another seed": lambda receipt: receipt["settings"].update(seed=5),
     "no table": lambda receipt: receipt.update(table=None),
+    "a member that is a list": lambda receipt: receipt["trials"][0].update(members=[[["a"], 1]]),
+    "a member without a number": lambda receipt: receipt["trials"][0].update(members=[["LogisticRegression", "all"]]),
+    "more tries than anybody has time for": lambda receipt: receipt["trials"][0].update(n_tries=10**9),
+    "a split that is true": lambda receipt: receipt["trials"][0].update(split=True),
+    "a score beyond floats": lambda receipt: receipt["trials"][0].update(score=10**400),
+    "nothing chosen that was tried": lambda receipt: receipt.update(chosen="Oracle"),
+    "no trials": lambda receipt: receipt.update(trials=[]),
+    "settings of another table": lambda receipt: receipt["settings"].update(target="Zielspalte"),
+    "columns of kinds nobody knows": lambda receipt: receipt["settings"].update(columns={"length": "colour"}),
 }
 
 

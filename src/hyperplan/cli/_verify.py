@@ -11,21 +11,21 @@ def run(receipt, table, model, split, lang) -> int:
     from hyperplan._texts import text
     from hyperplan.compete._errors import SpokenError
     from hyperplan.compete._verify import other_versions, verify
+    from hyperplan.compete._verify_words import last_line, trial_line, versions_line
 
-    worst = 0
+    found = []
     try:
         if changed := other_versions(receipt):
-            shown = ", ".join(f"{name} {then} -> {now}" for name, (then, now) in changed.items())
-            print(text("compete.verify.versions", lang, versions=shown))
-        for found in verify(receipt, table, model, split):
-            values = {"old": f"{found.old:.8g}", "new": f"{found.new:.8g}"}
-            values |= {"difference": f"{abs(found.old - found.new):.2g}", "count": found.n_predictions}
-            print(text(f"compete.verify.{found.verdict}", lang, name=found.name, split=found.split, **values))
-            worst = max(worst, int(found.verdict == "differs"))
+            print(versions_line(changed, lang))
+        for verdict in verify(receipt, table, model, split):
+            print(trial_line(verdict, lang), flush=True)
+            found.append(verdict)
+        worst, line = last_line(receipt, found, lang)
+        print(line)
     except SpokenError as error:
         print(f"hyperplan: {error.message(lang)}", file=sys.stderr)
         return 2
     except MemoryError:
         print(f"hyperplan: {text('compete.errors.memory', lang)}", file=sys.stderr)
         return 2
-    return worst
+    return int(worst == "differs")

@@ -3,7 +3,7 @@
 import errno
 
 from hyperplan._core.open_file import OddFileError
-from hyperplan._texts import area_texts, text
+from hyperplan._texts import LANGUAGES, area_texts, text
 
 
 class SpokenError(ValueError):
@@ -37,7 +37,7 @@ def _rebuilt(kind, key, values):
 
 def _spoken(values: dict, language: str) -> dict:
     return {
-        name: value.said(language) if isinstance(value, KindsOfColumns | SystemReason) else value
+        name: value.said(language) if isinstance(value, KindsOfColumns | ModelNames | SystemReason) else value
         for name, value in values.items()
     }
 
@@ -66,6 +66,23 @@ class KindsOfColumns(tuple):
         """``size: constant, name: identifier``"""
         colon = " : " if language == "fr" else ": "
         return ", ".join(f"{name}{colon}{text(f'columns.kind.{kind}', language)}" for name, kind in self)
+
+
+class ModelNames(tuple):
+    """Names of models, as a value of an error: the words follow its language."""
+
+    def said(self, language: str) -> str:
+        """``Random forest, Extra trees``"""
+        return ", ".join(_model_name(label, language) for label in self)
+
+
+def names_of_model(label: str) -> list[str]:
+    """What a model is called, in each language."""
+    return [_model_name(label, language) for language in LANGUAGES]
+
+
+def _model_name(label: str, language: str) -> str:
+    return area_texts("report", language)["word"]["model"].get(label, label)
 
 
 class TableError(SpokenError):

@@ -8,9 +8,10 @@ import numpy as np
 
 from hyperplan._core.open_file import read_small_file
 from hyperplan._core.parallel import thread_limit
-from hyperplan.compete._blend import blend_candidate
+from hyperplan.compete._blend import LABEL, blend_candidate
 from hyperplan.compete._document import versions
-from hyperplan.compete._errors import CompetitionError, reason_of
+from hyperplan.compete._errors import CompetitionError, ModelNames, names_of_model, reason_of
+from hyperplan.compete._names import folded, nearest_names
 from hyperplan.compete._question import make_question
 from hyperplan.compete._receipt import SCHEMA, digest, splits_digest
 from hyperplan.compete._registry import candidates
@@ -21,6 +22,8 @@ from hyperplan.compete._trial import Trial, run_trial
 NEEDED = {"settings": dict, "trials": list, "data_sha256": str, "splits_sha256": str, "table": str | None,
           "versions": dict, "chosen": str}  # fmt: skip
 TOLERANCE = 1e-6  # relative difference of scores on other versions or machines
+MOST_TRIES = 10_000  # settings of one trial; no competition tries so many
+LARGEST = 1e300  # score that a receipt may claim
 
 
 class Verdict(NamedTuple):
@@ -28,6 +31,8 @@ class Verdict(NamedTuple):
 
     verdict: str
     name: str
+    label: str
+    metric: str
     split: int
     old: float
     new: float
@@ -62,10 +67,20 @@ def _is_trial(row) -> bool:
     """Whether a row of a receipt has what is needed to make it again."""
     if not isinstance(row, dict) or not isinstance(row.get("members", []), list):
         return False
-    numbers = all(isinstance(row.get(name), int) and row[name] >= 0 for name in ("split", "n_tries"))
     texts = all(isinstance(row.get(name), str) for name in ("name", "predictions_sha256"))
-    members = all(isinstance(member, list) and len(member) == 2 for member in row.get("members", []))
-    return numbers and texts and members and isinstance(row.get("score"), float | int | None)
+    numbers = _is_count(row.get("split")) and _is_count(row.get("n_tries"), MOST_TRIES)
+    score = row.get("score")
+    is_score = score is None or (isinstance(score, float | int) and not abs(score) > LARGEST)
+    return texts and numbers and is_score and all(_is_member(member) for member in row.get("members", []))
+
+
+def _is_count(value, most: float = np.inf) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most
+
+
+def _is_member(member) -> bool:
+    is_pair = isinstance(member, list) and len(member) == 2
+    return is_pair and isinstance(member[0], str) and _is_count(member[1], MOST_TRIES)
 
 
 def verify(path, table=None, name: str | None = None, split: int | None = None):
@@ -78,7 +93,8 @@ def verify(path, table=None, name: str | None = None, split: int | None = None):
     table : str or path, default=None
         Where the table is now; None means where the receipt says.
     name : str, default=None
-        Name of the candidate; None means the one that was chosen.
+        The candidate: its class or the name that the report shows, in any language and case; None means the one that
+        was chosen.
     split : int, default=None
         Which split; None means all of that candidate.
     """
@@ -92,19 +108,30 @@ def verify(path, table=None, name: str | None = None, split: int | None = None):
     if table_hash(frame) != receipt["data_sha256"]:
         raise CompetitionError("other_data", table=source)
     problem = _problem(frame, receipt, path)
-    wanted = name or receipt["chosen"]
     by_name = {candidate.name: candidate for candidate in candidates(problem.task)}
+    labels = {row["name"]: by_name[row["name"]].label if row["name"] in by_name else LABEL for row in receipt["trials"]}
+    wanted = _wanted(name or receipt["chosen"], labels, path)
     rows = [row for row in receipt["trials"] if row["name"] == wanted]
     needed = {wanted} if not any(row.get("members") for row in rows) else {m for row in rows for m, _ in row["members"]}
-    if not rows or not needed <= by_name.keys():
-        known = ", ".join(sorted({row["name"] for row in receipt["trials"]}))
-        raise CompetitionError("receipt_trial", path=path, name=wanted, known=known)
+    if not needed <= by_name.keys():
+        raise CompetitionError("receipt_trial", path=path, name=wanted, known=ModelNames(labels.values()))
     if split is not None and split not in (splits := sorted(row["split"] for row in rows)):
         raise CompetitionError("receipt_split", path=path, name=wanted, split=split, first=splits[0], last=splits[-1])
     for row in (row for row in rows if split in (None, row["split"])):
         members = [(by_name[member], n_tries) for member, n_tries in row.get("members", ())]
         candidate = blend_candidate(problem.task, members) if members else by_name[wanted]
         yield _repeated(problem, candidate, row)
+
+
+def _wanted(name: str, labels: dict[str, str], path) -> str:
+    """The class of a candidate by any of its names."""
+    called = {folded(one): cls for cls, label in labels.items() for one in (cls, *names_of_model(label))}
+    if folded(name) in called:
+        return called[folded(name)]
+    near = nearest_names(name, [*labels.values(), *labels])
+    near = ModelNames(dict.fromkeys(labels.get(one, one) for one in near))
+    key = "receipt_trial_near" if near else "receipt_trial"
+    raise CompetitionError(key, path=path, name=name, near=near, known=ModelNames(labels.values()))
 
 
 def _problem(frame, receipt: dict, path):
@@ -130,7 +157,8 @@ def _repeated(problem, candidate, row) -> Verdict:
         verdict = "identical"
     else:
         verdict = "within" if abs(new - old) <= TOLERANCE * max(abs(old), 1e-12) else "differs"
-    return Verdict(verdict, candidate.name, row["split"], old, new, len(outcome.prediction))
+    names = candidate.name, candidate.label, problem.measure.label
+    return Verdict(verdict, *names, row["split"], old, new, len(outcome.prediction))
 
 
 def other_versions(path) -> dict[str, tuple[str, str]]:
