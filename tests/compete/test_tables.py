@@ -17,6 +17,7 @@ from hyperplan.compete import TableError, nearest_names, read_table, table_hash,
 from hyperplan.compete._errors import reason_of
 from hyperplan.compete._names import unique_names
 from hyperplan.compete._tables_dialect import MISSING, sniff
+from hyperplan.compete._tables_room import Room
 from hyperplan.datasets import table_path
 
 pandas = pytest.importorskip("pandas")
@@ -283,7 +284,7 @@ def test_excel(tmp_path, plain):
     assert "first_sheet" in keys(frame)
     second = read_table(f"{tmp_path / 't.xlsx'}::second")
     assert second["a"][0] == 1 and second["b"].isna().all()
-    with pytest.raises(TableError, match=r"no sheet 'third'; its sheets: first, second"):
+    with pytest.raises(TableError, match=r"no sheet 'third'; its sheets: first, second; choose one: t.xlsx::first"):
         read_table(f"{tmp_path / 't.xlsx'}::third")
 
 
@@ -320,7 +321,7 @@ def test_sqlite(tmp_path, plain):
     verify_same(
         read_table(tmp_path / "t.db", sql="SELECT * FROM things WHERE size = 2"), plain[1:2].reset_index(drop=True)
     )
-    with pytest.raises(TableError, match=r"no table 'thing'; nearest: things"):
+    with pytest.raises(TableError, match=r"no table 'thing'; its tables: things; choose one: t.db::things"):
         read_table(f"{tmp_path / 't.db'}::thing")
     with pytest.raises(TableError, match=r"query on t.db failed"):
         read_table(tmp_path / "t.db", sql="SELECT nothing FROM things")
@@ -451,8 +452,8 @@ def test_thousands_of_columns(write):
 
 
 def test_sniffing_reads_only_the_beginning():
-    dialect = sniff("a;b\n" + "1;2\n" * 200_000 + "broken\n")
-    assert dialect.separator == ";" and dialect.width == 2
+    dialect = sniff(bytearray(b"a;b\n" + b"1;2\n" * 200_000 + b"broken\n"), Room("table.csv"))
+    assert dialect.cutting.separator == ";" and dialect.width == 2
 
 
 def test_hash_follows_content_not_format(tmp_path, plain, write):

@@ -113,7 +113,7 @@ def _check_kind(found: os.stat_result, path, pipes: bool) -> None:
 
 
 class _Pipe(io.RawIOBase):
-    """The reading end of a pipe: waits for bytes, but neither for a writer that never comes nor for one that is dumb."""
+    """The reading end of a pipe: waits for bytes, but not for ever."""
 
     def __init__(self, descriptor: int, path):
         self._descriptor, self._path = descriptor, path
@@ -123,6 +123,10 @@ class _Pipe(io.RawIOBase):
     def readable(self) -> bool:
         """Yes."""
         return True
+
+    def fileno(self) -> int:
+        """The descriptor."""
+        return self._descriptor
 
     def readinto(self, buffer) -> int:
         """Some bytes, or 0 when the last writer has gone."""

@@ -10,8 +10,12 @@ from hyperplan._texts import text
 from hyperplan.compete._errors import TableError
 from hyperplan.compete._names import unique_names
 from hyperplan.compete._tables_bytes import open_source
+from hyperplan.compete._tables_columns import read_columns, read_query
 from hyperplan.compete._tables_csv import read_text
-from hyperplan.compete._tables_formats import read_columns, read_excel, read_json, read_query, read_sqlite
+from hyperplan.compete._tables_dialect import Given
+from hyperplan.compete._tables_excel import read_excel
+from hyperplan.compete._tables_json import read_json
+from hyperplan.compete._tables_sqlite import read_sqlite
 
 QUERY = re.compile(r"\s*(select|with|from)\s.*\S", re.IGNORECASE | re.DOTALL)
 READERS = {"parquet": read_columns, "feather": read_columns, "excel": read_excel, "json": read_json,
@@ -19,7 +23,18 @@ READERS = {"parquet": read_columns, "feather": read_columns, "excel": read_excel
 EXACT = 2**53  # whole numbers up to here are exact as floats
 
 
-def read_table(path, *, sql: str | None = None):
+def read_table(
+    path,
+    *,
+    sql: str | None = None,
+    separator: str | None = None,
+    quote: str | None = None,
+    escape: str | None = None,
+    decimal: str | None = None,
+    header: bool | None = None,
+    encoding: str | None = None,
+    as_text: bool = False,
+):
     """Read a table from a file, a query or a frame.
 
     Parameters
@@ -31,12 +46,23 @@ def read_table(path, *, sql: str | None = None):
         (``"SELECT ... FROM 'a.parquet'"``).
     sql : str, default=None
         A query on the table: it is called ``data`` there (needs duckdb; in an SQLite file the query runs as it is).
+    separator, quote, escape, decimal : str, default=None
+        How a delimited text is written: what stands between cells ("" for one column), around a cell ("" for nothing),
+        before a quote that is meant as such ("" for nothing, where it is doubled), before the decimals ("." or ",").
+        None is guessed.
+    header : bool, default=None
+        Whether the first line of a text holds the names of the columns.  None is guessed.
+    encoding : str, default=None
+        Of a text, such as "utf-8" or "cp1252".  None is guessed.
+    as_text : bool, default=False
+        Whether the cells of a text come back as they stand there, all of them text: nothing trimmed, nothing missing.
 
     Returns
     -------
     frame : pandas.DataFrame
         Numbers, truth values and times as such where the file tells them, everything else as text; unique names;
-        ``frame.attrs["notes"]`` lists what was guessed or changed (`table_notes` puts it into words).
+        ``frame.attrs["notes"]`` lists what was guessed or changed (`table_notes` puts it into words), and
+        ``frame.attrs["reading"]`` how a delimited text is written.
 
     Raises
     ------
@@ -50,10 +76,12 @@ def read_table(path, *, sql: str | None = None):
     >>> read_table(table_path("penguins")).shape
     (344, 8)
     """
+    given = checked_reading(separator, quote, escape, decimal, header, encoding)
     try:
         import pandas
     except ImportError:
         raise TableError("needs", name=str(path)[:80], package="pandas") from None
+    reading: dict = {}
     if isinstance(path, pandas.DataFrame):
         frame, notes = named_frame(path), []
     elif is_query(path):
@@ -64,13 +92,32 @@ def read_table(path, *, sql: str | None = None):
         if source.kind == "sqlite" and sql:
             (frame, notes), sql = read_sqlite(source, sql), None
         elif source.kind == "text":
-            frame, notes = read_text(source.data, source.name)
+            frame, notes, reading = read_text(source.data, source.room, given, as_text)
         else:
             frame, notes = READERS[source.kind](source)
     if sql:
         frame, more = read_query(sql, frame)
         notes = notes + more
-    return _finished(frame, notes, path)
+    frame = _finished(frame, notes, path)
+    frame.attrs["reading"] = reading
+    return frame
+
+
+def checked_reading(separator=None, quote=None, escape=None, decimal=None, header=None, encoding=None) -> Given:
+    """What was said about the writing of a text, if it makes sense."""
+    for name, value, most in (("separator", separator, 8), ("quote", quote, 1), ("escape", escape, 1)):
+        if value is not None and (not isinstance(value, str) or len(value) > most or set(value) & {"\r", "\n", "\0"}):
+            raise TableError("reading_letter", setting=name, found=repr(value)[:40])
+    if decimal not in (None, ".", ","):
+        raise TableError("reading_decimal", found=repr(decimal)[:40])
+    letters = [value for value in (separator, quote, escape) if value]
+    if len(set(letters)) < len(letters) or (decimal and decimal == separator == "."):
+        raise TableError("reading_same", letters=" ".join(map(repr, letters)))
+    if header is not None and not isinstance(header, bool):
+        raise TableError("reading_header", found=repr(header)[:40])
+    if encoding is not None and not isinstance(encoding, str):
+        raise TableError("encoding_unknown", encoding=repr(encoding)[:40])
+    return Given(separator, quote, escape, decimal, header, encoding)
 
 
 def is_query(path) -> bool:

@@ -1,19 +1,21 @@
-"""From a path to plain bytes and text: compression, kind of file, encoding."""
+"""From a path to plain bytes: what may be opened, compression, archives, kind of file."""
 
 import bz2
-import codecs
 import gzip
 import io
 import lzma
+import os
 import pathlib
 import re
+import stat
 import zipfile
 import zlib
 from typing import NamedTuple
 
-from hyperplan._core.memory import available_bytes
+from hyperplan._core.open_file import OddFileError, open_file
 from hyperplan.compete._errors import TableError, reason_of
 from hyperplan.compete._names import nearest_names
+from hyperplan.compete._tables_room import Room
 
 COMPRESSED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 KINDS = {
@@ -24,57 +26,125 @@ KINDS = {
     b"\xd0\xcf\x11\xe0": "xls",
     b"\x89HDF": "hdf5",
     b"%PDF": "pdf",
+    b"7z\xbc\xaf\x27\x1c": "7z",
+    b"Rar!\x1a\x07": "rar",
 }
-MARKS = (  # longest first: the mark of UTF-32 begins like that of UTF-16
-    (codecs.BOM_UTF32_LE, "utf-32"),
-    (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
-BLOCK = 64 * 2**20
+UNREADABLE = ("xls", "hdf5", "pdf", "7z", "rar")
+ZIP = b"PK\x03\x04"
+BLOCK = 4 * 2**20
+DEEPEST = 8  # files packed in packed files; more are made by nobody but a prankster
 ADDRESS = re.compile(r"(https?|ftp|s3|gs):/", re.IGNORECASE)  # one slash: paths know no empty parts
-COPIES = 3  # a table needs about this many times its bytes while it is read
 
 
 class Source(NamedTuple):
-    """A file that was found: its name for people, its bytes, its kind, and the part after ``::`` (or "")."""
+    """A file that was found.
+
+    Attributes
+    ----------
+    name : str
+        For people.
+    data : bytearray
+        Its bytes without compression; empty if it is to be read where it is.
+    kind : str
+        text, json, parquet, feather, excel or sqlite.
+    part : str
+        What stands after ``::``, or "".
+    room : Room
+        What reading may still take.
+    path : str
+        The file itself, if the kind is read where it is; else "".
+    """
 
     name: str
-    data: bytes
+    data: bytearray
     kind: str
     part: str
+    room: Room
+    path: str = ""
+
+
+class BytesFile(io.RawIOBase):
+    """Bytes as a file that is read where they are: `io.BytesIO` would copy them."""
+
+    def __init__(self, data, start: int = 0):
+        self._view, self._place = memoryview(data)[start:], 0
+
+    def readable(self) -> bool:
+        """Yes."""
+        return True
+
+    def seekable(self) -> bool:
+        """Yes."""
+        return True
+
+    def readinto(self, buffer) -> int:
+        """Some bytes, or 0 at the end."""
+        piece = self._view[self._place : self._place + len(buffer)]
+        buffer[: len(piece)] = piece
+        self._place += len(piece)
+        return len(piece)
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
+        """Go to a place."""
+        base = {os.SEEK_SET: 0, os.SEEK_CUR: self._place, os.SEEK_END: len(self._view)}[whence]
+        self._place = min(max(0, base + offset), len(self._view))
+        return self._place
+
+    def close(self) -> None:
+        """Let go of the bytes, so that they may grow again."""
+        if not self.closed:
+            self._view.release()
+        super().close()
+
+
+def bytes_file(data, start: int = 0) -> io.BufferedReader:
+    """A buffered binary file over bytes in memory."""
+    return io.BufferedReader(BytesFile(data, start), 2**16)
+
+
+def split_part(path) -> tuple[str, str]:
+    """Name of the file and the part after ``::``; a file may have colons in its name."""
+    name, _, part = str(path).partition("::")
+    return (str(path), "") if part and "\0" not in str(path) and os.path.exists(str(path)) else (name, part)
 
 
 def open_source(path) -> Source:
     """The bytes of a file without its compression, and what kind of file it is by its first bytes and its name."""
-    name, _, part = str(path).partition("::")
-    data = _file_bytes(pathlib.Path(name))
+    name, part = split_part(path)
     shown = inner = pathlib.Path(name).name
-    for _ in range(3):  # a compressed file in a compressed file is as much as anybody makes by accident
+    room = Room(shown)
+    data, is_file = _file_bytes(name, room)
+    if is_file and data.startswith(b"SQLite format 3\x00"):
+        return Source(shown, bytearray(), "sqlite", part, room, name)
+    for _ in range(DEEPEST):
         if not data:
             raise TableError("empty", name=shown)
-        packing = _first_match(data, COMPRESSED)
-        if packing:
-            data = _unpacked(data, packing, shown)
+        if packing := _first_match(data, COMPRESSED):
+            data = _unpacked(data, packing, room)
             inner = re.sub(r"\.(gz|gzip|bz2|xz|zst|zstd)$", "", inner, flags=re.IGNORECASE)
-        elif data[:4] == b"PK\x03\x04" and not _is_excel(data):
-            data, inner, part = _from_zip(data, shown, part)
+        elif data.startswith(ZIP) and not _is_excel(data, shown):
+            data, inner, part = _from_zip(data, room, part)
         else:
-            break
-    return Source(shown, data, _kind(data, inner, shown), part)
+            return Source(shown, data, _kind(data, inner, shown), part, room)
+    raise TableError("packed_deep", name=shown, count=DEEPEST)
 
 
-def _file_bytes(path: pathlib.Path) -> bytes:
+def _file_bytes(name: str, room: Room) -> tuple[bytearray, bool]:
+    """The bytes of a file or pipe (only the first of an SQLite file), and whether it is a regular file."""
+    path = pathlib.Path(name)
     if ADDRESS.match(str(path)):
         raise TableError("address", name=path)
-    if "\0" in str(path):
-        raise TableError("no_file", name=ascii(str(path)))
+    if "\0" in name:
+        raise TableError("no_file", name=ascii(name))
     try:
-        if path.is_dir():
-            raise TableError("folder", name=path)
-        _require_room(path.stat().st_size, path)
-        return path.read_bytes()
+        with open_file(path, pipes=True) as file:
+            found = os.fstat(file.fileno())
+            is_file = stat.S_ISREG(found.st_mode)
+            if is_file and file.peek(16)[:16] == b"SQLite format 3\x00":
+                return bytearray(file.read(16)), True
+            if is_file:
+                room.require(found.st_size)
+            return _drained(file, room), is_file
     except FileNotFoundError:
         try:
             near = nearest_names(path.name, [entry.name for entry in path.parent.iterdir()])
@@ -83,60 +153,85 @@ def _file_bytes(path: pathlib.Path) -> bytes:
         if near:
             raise TableError("no_file_near", name=path, near=", ".join(near)) from None
         raise TableError("no_file", name=path) from None
+    except OddFileError as error:
+        raise TableError(f"odd_{error.kind}", name=path) from None
     except OSError as error:
         raise TableError("unreadable", name=path, reason=reason_of(error)) from None
 
 
-def _require_room(size: int, name) -> None:
-    free = available_bytes()
-    if size * COPIES > free:
-        raise TableError("memory", name=name, size=f"{size / 1e6:.0f} MB", free=f"{free / 1e6:.0f} MB")
+def _drained(stream, room: Room) -> bytearray:
+    """All bytes of a stream; stops when a copy of them in another form, which every format needs, has no room."""
+    data = bytearray()
+    while True:
+        room.require(len(data) + 2 * BLOCK)
+        block = stream.read(BLOCK)
+        if not block:
+            return data
+        data += block
+        if len(data) == len(block):
+            check_binary(data, room.name)
 
 
-def _first_match(data: bytes, table: dict) -> str | None:
+def check_binary(data: bytearray, name: str) -> None:
+    """Raise for bytes that neither are text nor begin like a format: endless zeros need not be read to their end."""
+    start = bytes(data[:4096])
+    known = start.startswith((*COMPRESSED, *KINDS, ZIP, b"\xff\xfe", b"\xfe\xff", b"\x00\x00\xfe\xff"))
+    if b"\x00" in start and not known and data[257:262] != b"ustar" and not wide_encoding(start):
+        raise TableError("binary", name=name)
+
+
+def wide_encoding(start: bytes) -> str | None:
+    """UTF-16 without its mark: every other byte of Western text is zero; anything else with zeros is no text."""
+    pairs = len(start) // 2 or 1
+    even, odd = start[::2].count(0) / pairs, start[1::2].count(0) / pairs
+    if max(even, odd) > 0.6 and min(even, odd) < 0.1:
+        return "utf-16-le" if odd > even else "utf-16-be"
+    return None
+
+
+def _first_match(data: bytearray, table: dict) -> str | None:
     return next((kind for start, kind in table.items() if data.startswith(start)), None)
 
 
-def _unpacked(data: bytes, packing: str, name: str) -> bytes:
+def _unpacked(data: bytearray, packing: str, room: Room) -> bytearray:
     try:
         if packing == "zstd":
             import pyarrow
 
-            return _drained(pyarrow.CompressedInputStream(pyarrow.BufferReader(data), "zstd"), name)
+            source = pyarrow.BufferReader(pyarrow.py_buffer(data))
+            with pyarrow.CompressedInputStream(source, "zstd") as stream:
+                return _drained(stream, room)
         opener = {"gzip": gzip.GzipFile, "bzip2": bz2.BZ2File, "xz": lzma.LZMAFile}[packing]
-        key = {"fileobj": io.BytesIO(data)} if packing == "gzip" else {"filename": io.BytesIO(data)}
-        with opener(**key) as stream:
-            return _drained(stream, name)
+        with bytes_file(data) as file, opener(**{"fileobj" if packing == "gzip" else "filename": file}) as stream:
+            return _drained(stream, room)
     except ImportError:
-        raise TableError("needs", name=name, package="pyarrow") from None
+        raise TableError("needs", name=room.name, package="pyarrow") from None
     except (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError) as error:
         if isinstance(error, TableError):
             raise
-        raise TableError("damaged", name=name, kind=packing, reason=_reason(error)) from None
+        raise TableError("damaged", name=room.name, kind=packing, reason=first_line(error)) from None
 
 
-def _drained(stream, name: str) -> bytes:
-    blocks, size = [], 0
-    while block := stream.read(BLOCK):
-        blocks.append(block)
-        size += len(block)
-        if len(blocks) % 4 == 0:
-            _require_room(size, name)
-    return b"".join(blocks)
-
-
-def _is_excel(data: bytes) -> bool:
+def _is_excel(data: bytearray, name: str) -> bool:
+    """Whether an archive is a workbook; those of other programs are refused by their kind."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            return any(name.startswith("xl/") for name in archive.namelist())
-    except zipfile.BadZipFile:
+        with bytes_file(data) as file, zipfile.ZipFile(file) as archive:
+            names = archive.namelist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
         return False
+    for kind, member in (("xlsb", "xl/workbook.bin"), ("Numbers", "Index/Document.iwa")):
+        if member in names:
+            raise TableError("unsupported", name=name, kind=kind)
+    if "content.xml" in names and "mimetype" in names:
+        raise TableError("unsupported", name=name, kind="OpenDocument")
+    return any(name.startswith("xl/") for name in names)
 
 
-def _from_zip(data: bytes, name: str, part: str) -> tuple[bytes, str, str]:
+def _from_zip(data: bytearray, room: Room, part: str) -> tuple[bytearray, str, str]:
     """Bytes and name of the one file of an archive (or the one named after ``::``), and what is left of the part."""
+    name = room.name
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        with bytes_file(data) as file, zipfile.ZipFile(file) as archive:
             members = [
                 item.filename
                 for item in archive.infolist()
@@ -146,40 +241,43 @@ def _from_zip(data: bytes, name: str, part: str) -> tuple[bytes, str, str]:
             if chosen and chosen not in members and len(members) == 1:
                 chosen, rest = "", part  # the part names a table or a sheet inside the one file
             if chosen and chosen not in members:
-                raise TableError("zip_member", name=name, member=chosen, members=_listed(members))
+                raise TableError("zip_member", name=name, member=chosen, members=listed(members), first=members[0])
             if not chosen and len(members) != 1:
                 key = "zip_empty" if not members else "zip_many"
-                raise TableError(key, name=name, members=_listed(members), first=members[0] if members else "")
+                raise TableError(key, name=name, members=listed(members), first=members[0] if members else "")
             chosen = chosen or members[0]
-            _require_room(archive.getinfo(chosen).file_size, name)
-            return archive.read(chosen), pathlib.PurePosixPath(chosen).name, rest
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError) as error:
+            room.require(archive.getinfo(chosen).file_size)
+            with archive.open(chosen) as stream:
+                return _drained(stream, room), pathlib.PurePosixPath(chosen).name, rest
+    except (zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError, RuntimeError) as error:
         if "password" in str(error):
             raise TableError("zip_password", name=name) from None
-        raise TableError("damaged", name=name, kind="zip", reason=_reason(error)) from None
+        raise TableError("damaged", name=name, kind="zip", reason=first_line(error)) from None
 
 
-def _listed(names) -> str:
+def listed(names) -> str:
+    """The first names, for an error."""
     return ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
 
 
-def _reason(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """What an error of another library says, in short."""
     lines = str(error).strip().splitlines()
     return (lines[0] if lines else type(error).__name__)[:200]
 
 
-def _kind(data: bytes, inner: str, name: str) -> str:
+def _kind(data: bytearray, inner: str, name: str) -> str:
     """What is in the bytes: parquet, feather, sqlite, excel, json or text; an error for what is no table."""
-    kind = _first_match(data, KINDS)
-    if data[:4] == b"PK\x03\x04":
+    if data.startswith(ZIP):
         return "excel"
-    if kind in ("xls", "hdf5", "pdf"):
+    kind = _first_match(data, KINDS)
+    if kind in UNREADABLE:
         raise TableError("unsupported", name=name, kind=kind)
     if kind:
         return kind
     if data[257:262] == b"ustar":
         raise TableError("unsupported", name=name, kind="tar")
-    start = data[:2048].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    start = bytes(data[:2048]).lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if start.startswith((b"<!doctype html", b"<html")):
         raise TableError("web_page", name=name)
     if start.startswith(b"version https://git-lfs"):
@@ -188,54 +286,3 @@ def _kind(data: bytes, inner: str, name: str) -> str:
     if suffix in (".json", ".jsonl", ".ndjson") or start.startswith((b'{"', b'[{"', b"[ {", b"[\n")):
         return "json"
     return "text"
-
-
-def decoded(data: bytes, name: str) -> tuple[str, dict | None]:
-    """Text of the bytes, and what to say about the encoding (None for plain UTF-8).
-
-    UTF-8 is tried first, as text in another encoding is hardly ever valid UTF-8; bytes that are mostly UTF-8 with a
-    few broken places keep the rest; otherwise Windows-1252, or Latin-1 where that has no letter for a byte.
-    """
-    for mark, encoding in MARKS:
-        if data.startswith(mark):
-            try:
-                return data.decode(encoding), {"key": "encoding", "encoding": _spoken(encoding)}
-            except UnicodeDecodeError as error:
-                raise TableError("undecodable", name=name, encoding=_spoken(encoding), byte=error.start) from None
-    if b"\x00" in data[:4096]:
-        return _without_mark(data, name)
-    try:
-        return data.decode("utf-8"), None
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        byte = f"0x{data[error.start]:02x}"
-    mended = data.decode("utf-8", errors="replace")
-    broken, foreign = mended.count("\ufffd"), sum(len(run) for run in re.findall(r"[^\x00-\x7f]+", mended))
-    if broken < 0.05 * foreign:
-        return mended, {"key": "encoding_broken", "line": line, "count": broken}
-    for encoding in ("cp1252", "latin-1"):
-        try:
-            return data.decode(encoding), {
-                "key": "encoding_guessed", "encoding": _spoken(encoding), "line": line, "byte": byte,
-            }  # fmt: skip
-        except UnicodeDecodeError:
-            continue
-    raise AssertionError("Latin-1 has a letter for every byte")
-
-
-def _without_mark(data: bytes, name: str) -> tuple[str, dict]:
-    """UTF-16 without its mark: every other byte of Western text is zero; anything else with zeros is no text."""
-    start = data[:4096]
-    even, odd = start[::2].count(0) / (len(start) / 2), start[1::2].count(0) / (len(start) / 2)
-    if max(even, odd) > 0.6 and min(even, odd) < 0.1:
-        encoding = "utf-16-le" if odd > even else "utf-16-be"
-        try:
-            return data.decode(encoding), {"key": "encoding", "encoding": _spoken(encoding)}
-        except UnicodeDecodeError:
-            pass
-    raise TableError("binary", name=name)
-
-
-def _spoken(encoding: str) -> str:
-    names = {"utf-8-sig": "UTF-8 (BOM)", "cp1252": "Windows-1252", "latin-1": "Latin-1"}
-    return names.get(encoding, encoding.upper())

@@ -1,55 +1,66 @@
-"""Delimited text to a data frame: by pyarrow where it can (fast, in threads), by pandas for the rest."""
+"""Delimited text to a data frame: by pyarrow where it can (fast, in threads), by pandas for the rest.
 
-import csv
-import io
+Both read what RFC 4180 describes, with any letters for separator and quote; a text written otherwise is put down again
+in that form first.  When a reader fails or the quotes are odd in number, the csv module reads the whole text as
+well: what both agree on is taken and the doubt is said, and what none can read is refused with its line.
+"""
+
+import codecs
+import re
 
 from hyperplan.compete._errors import TableError
 from hyperplan.compete._names import unique_names
-from hyperplan.compete._tables_bytes import decoded
-from hyperplan.compete._tables_dialect import BLANKS, MISSING, NONE, Dialect, cut_at_blanks, sniff
+from hyperplan.compete._tables_arrow import frame_of_arrow, let_go
+from hyperplan.compete._tables_bytes import bytes_file
+from hyperplan.compete._tables_dialect import GUESSED, MISSING, Dialect, Given, shown, sniff
+from hyperplan.compete._tables_encoding import as_utf8
+from hyperplan.compete._tables_records import (
+    Cutting,
+    OpenQuoteError,
+    checked_rows,
+    is_blank,
+    plain_text,
+    records,
+    spare_letter,
+)
+from hyperplan.compete._tables_room import Room
 
 PEEK = 2**20
 SMALL_BLOCK, LARGE_BLOCK, BLOCK_PER_COLUMN = 2**23, 2**28, 2**16  # bytes: few cells of a column per block are slow
-LONGEST_CELL = 50  # lines; a quoted cell that is longer was never closed
+LARGEST_BLOCK = 2**31 - 2**16  # bytes that pyarrow cuts at once; a longer row is left to pandas
+CELL_BYTES, TEXT_CELL_BYTES, SEEN_CELL_BYTES = 8, 4, 4  # of a number, beside the letters of a text, and while parsing
 
 
-def read_text(data: bytes, name: str) -> tuple:
-    """``(frame, notes)`` of delimited text in any encoding."""
-    text, note = decoded(data, name)
+def read_text(data: bytearray, room: Room, given: Given = GUESSED, as_text: bool = False) -> tuple:
+    """``(frame, notes, reading)`` of delimited text: the last is what was found out about its writing.
+
+    The bytes are emptied as soon as they are not needed any more.
+    """
+    data, note = as_utf8(data, room, given.encoding)
     notes = [note] if note else []
-    if not text.strip("\ufeff \t\r\n,;"):
-        raise TableError("empty", name=name)
-    text = _plain_lines(text)
-    dialect = sniff(text)
-    text, dialect = _single_separator(text, dialect)
-    if not dialect.width or not text[_offset(text, dialect.skipped) :].strip():
-        raise TableError("header_only", name=name, columns=len(dialect.names))
+    if not data or not (as_text or re.search(rb"[^ \t\r\n,;]", data)):
+        raise TableError("empty", name=room.name)
+    if not as_text and 0 in data:
+        room.require(len(data))
+        notes.append({"key": "zero_bytes", "count": data.count(0)})
+        data = data.replace(b"\0", b"")
+    dialect = _complete(data, sniff(data, room, given), room)
     names, said = _column_names(dialect)
-    notes += said + _dialect_notes(dialect)
-    start = _offset(text, dialect.skipped)
-    frame = _by_pyarrow(text, start, dialect, names, name)
-    if frame is None:
-        frame = _by_pandas(text, start, dialect, names, name)
-    return _without_trailing_column(frame, dialect, notes)
+    notes += said + _dialect_notes(dialect, given) + list(dialect.notes)
+    reading = _reading(dialect, note)
+    frame, doubts = _frame(data, dialect, names, room, given, as_text)
+    frame, notes = (frame, notes) if as_text else _without_trailing_column(frame, dialect, notes)
+    return frame, notes + doubts, reading
 
 
-def _plain_lines(text: str) -> str:
-    text = text.removeprefix("\ufeff")
-    if "\n" not in text and "\r" in text:
-        text = text.replace("\r", "\n")
-    return text.replace("\x00", "") if "\x00" in text else text
-
-
-def _single_separator(text: str, dialect: Dialect) -> tuple[str, Dialect]:
-    """A doubled separator (``::``, ``||``) as one character that no cell contains."""
-    one = dialect.separator
-    if len(one) != 1 or one == "\t" or not dialect.names:
-        return text, dialect
-    header = text[: _offset(text, dialect.skipped)]
-    if one * 2 not in header or header.count(one) != 2 * header.count(one * 2):
-        return text, dialect
-    text = text.replace(one * 2, NONE)
-    return text, sniff(text)
+def _complete(data: bytearray, dialect: Dialect, room: Room) -> Dialect:
+    """The dialect, if there is a row of data."""
+    if dialect.width and data[dialect.start : dialect.start + 2**16].strip():
+        return dialect
+    rows = checked_rows(data, dialect.cutting, room, dialect.start, dialect.skipped + 1, dialect.width)
+    if next(rows, None) is None:  # an open quote is named
+        raise TableError("header_only", name=room.name, columns=len(dialect.names))
+    return dialect
 
 
 def _column_names(dialect: Dialect) -> tuple[list[str], list[dict]]:
@@ -67,151 +78,169 @@ def _column_names(dialect: Dialect) -> tuple[list[str], list[dict]]:
     return names, notes
 
 
-def _dialect_notes(dialect: Dialect) -> list[dict]:
-    notes = [{"key": "decimal_comma"}] if dialect.decimal == "," else []
-    if dialect.separator not in (",", ""):
-        shown = {"\t": "tab", BLANKS: "blanks", NONE: "a doubled character"}.get(dialect.separator, dialect.separator)
-        notes.append({"key": "separator", "separator": shown})
+def _dialect_notes(dialect: Dialect, given: Given) -> list[dict]:
+    notes, separator = [], dialect.cutting.separator
+    if dialect.decimal == "," and given.decimal is None:
+        notes.append({"key": "decimal_comma"})
+    if separator not in (",", "") and given.separator is None:
+        notes.append({"key": "separator", "separator": shown(separator)})
     return notes
 
 
-def _offset(text: str, lines: int) -> int:
-    """Where the line after so many lines begins."""
-    position = 0
-    for _ in range(lines):
-        found = text.find("\n", position)
-        if found < 0:
-            return len(text)
-        position = found + 1
-    return position
+def _reading(dialect: Dialect, note: dict | None) -> dict:
+    """What was found out, in the words of the settings."""
+    cutting = dialect.cutting
+    return {
+        "separator": cutting.separator,
+        "quote": cutting.quote,
+        "escape": cutting.escape,
+        "decimal": dialect.decimal,
+        "header": bool(dialect.names),
+        "encoding": (note or {}).get("codec", "utf-8"),
+    }
 
 
-def _by_pyarrow(text: str, start: int, dialect: Dialect, names: list[str], name: str):
-    """The frame, or None if pyarrow is not there or the text is not for it."""
-    if dialect.separator == BLANKS or dialect.blank_after_separator:
-        return None
+def _frame(data: bytearray, dialect: Dialect, names: list[str], room: Room, given: Given, as_text: bool) -> tuple:
+    """``(frame, doubts)`` by the reader that suits the text."""
+    if not dialect.cutting.is_plain:
+        return _rewritten(data, dialect, names, room, as_text), []
+    quotes = data.count(dialect.cutting.quote.encode()) if dialect.cutting.quote else 0
+    if quotes % 2 and not _is_even(data, dialect, room, len(names)):
+        return _otherwise(data, dialect, names, room, given, as_text)
+    doubts = [{"key": "stray_quotes", "quote": dialect.cutting.quote}] if quotes % 2 else []
+    try:
+        frame = _by_pyarrow(data, dialect, names, room, as_text, quotes > 0)
+        if frame is None:
+            frame = _by_pandas(data, dialect, names, room, as_text)
+    except _UnevenError:
+        return _otherwise(data, dialect, names, room, given, as_text)
+    return frame, doubts
+
+
+class _UnevenError(Exception):
+    """The fast reader found a row of another width, or something else that it cannot read."""
+
+
+def _is_even(data: bytearray, dialect: Dialect, room: Room, width: int) -> bool:
+    """Whether the csv module, too, finds rows of one width and no open quote."""
+    try:
+        found = records(data, dialect.cutting, room, dialect.start)
+        return all(len(cells) == width or is_blank(cells) for _, _, _, cells in found)
+    except OpenQuoteError:
+        return False
+
+
+def _otherwise(data: bytearray, dialect: Dialect, names: list[str], room: Room, given: Given, as_text: bool) -> tuple:
+    """What the fast reader could not read: with backslashes as escapes, or by the csv module; else an error."""
+    cutting, line = dialect.cutting, dialect.skipped + 1
+    escaped = cutting._replace(escape="\\")
+    if given.escape is None and cutting.quote and f"\\{cutting.quote}".encode() in data:
+        changed = dialect._replace(cutting=escaped)
+        if not _is_even(data, dialect, room, len(names)) and _is_even(data, changed, room, len(names)):
+            return _rewritten(data, changed, names, room, as_text), [{"key": "escape", "escape": "\\"}]
+    for _ in checked_rows(data, cutting, room, dialect.start, line, len(names)):
+        pass  # raises for the first row that does not fit
+    return _rewritten(data, dialect, names, room, as_text), [{"key": "second_reader"}]
+
+
+def _rewritten(data: bytearray, dialect: Dialect, names: list[str], room: Room, as_text: bool):
+    """The frame of a text that is put down again in the plain form."""
+    plain = plain_text(data, dialect.cutting, room, dialect.start, dialect.skipped + 1, len(names))
+    let_go(data)
+    changed = dialect._replace(cutting=Cutting(","), start=0, skipped=0)
+    try:
+        frame = _by_pyarrow(plain, changed, names, room, as_text, True)
+        return _by_pandas(plain, changed, names, room, as_text) if frame is None else frame
+    except _UnevenError as error:
+        raise TableError("text", name=room.name, reason=error.args[0]) from None
+
+
+def _by_pyarrow(data: bytearray, dialect: Dialect, names: list[str], room: Room, as_text: bool, has_quotes: bool):
+    """The frame, or None if pyarrow is not there or a row is too long for it."""
     try:
         import pyarrow
         from pyarrow import csv as arrow_csv
     except ImportError:
         return None
-    markers = list(MISSING)
-    if f"{dialect.separator} " in text[:PEEK]:  # twice the markers cost a third of the time: only where blanks are seen
-        markers += [f" {marker}" for marker in MISSING]
-    data = (text[start:] if start else text).encode("utf-8", errors="replace")
-    if data.count(dialect.quote.encode()) % 2:
-        _raise_ragged(text, start, dialect, len(names), name)
+    separator = dialect.cutting.separator or spare_letter(data)
+    size, cells = len(data) - dialect.start, data.count(separator.encode()) + data.count(b"\n") + 1
+    room.require(size + SEEN_CELL_BYTES * cells + max(CELL_BYTES * cells, TEXT_CELL_BYTES * cells + size))
+    if data.startswith(codecs.BOM_UTF8, dialect.start):  # as the first letter of a cell; pyarrow would drop it
+        data[dialect.start : dialect.start] = codecs.BOM_UTF8
     block = max(SMALL_BLOCK, min(len(names) * BLOCK_PER_COLUMN, LARGE_BLOCK))
-    try:
-        table = arrow_csv.read_csv(
-            pyarrow.BufferReader(data),
-            read_options=arrow_csv.ReadOptions(column_names=names, block_size=block),
-            parse_options=arrow_csv.ParseOptions(
-                delimiter=dialect.separator or NONE,
-                quote_char=dialect.quote,
-                escape_char=dialect.escape or False,
-                newlines_in_values=dialect.quote.encode() in data,
-            ),
-            convert_options=arrow_csv.ConvertOptions(
-                null_values=markers,
-                strings_can_be_null=True,
-                decimal_point=dialect.decimal,
-                column_types={names[j]: pyarrow.string() for j in dialect.as_text if j < len(names)},
-            ),
-        )
-    except pyarrow.ArrowInvalid as error:
-        _raise_ragged(text, start, dialect, len(names), name)
-        raise TableError("text", name=name, reason=str(error).splitlines()[0][:200]) from None
-    return frame_of_arrow(table)
+    while True:
+        try:
+            table = arrow_csv.read_csv(
+                pyarrow.BufferReader(pyarrow.py_buffer(data).slice(dialect.start)),
+                read_options=arrow_csv.ReadOptions(column_names=names, block_size=block),
+                parse_options=arrow_csv.ParseOptions(
+                    delimiter=separator,
+                    quote_char=dialect.cutting.quote or False,
+                    newlines_in_values=has_quotes,
+                ),
+                convert_options=_conversion(data, separator, dialect, names, as_text),
+            )
+            break
+        except pyarrow.ArrowInvalid as error:
+            if "block size" in str(error) and block < min(len(data), LARGEST_BLOCK):  # a row is longer than a block
+                block = min(8 * block, LARGEST_BLOCK)
+            elif "block size" in str(error):
+                return None
+            else:
+                raise _UnevenError(str(error).splitlines()[0][:200]) from None
+    let_go(data)
+    return frame_of_arrow(table, room, as_text)
 
 
-def frame_of_arrow(table):
-    """A pandas frame: times without zone, text trimmed, truth values with gaps as words, decimals as floats."""
-    import pandas
+def _conversion(data: bytearray, separator: str, dialect: Dialect, names: list[str], as_text: bool):
+    """What the cells of each column may be."""
     import pyarrow
-    from pyarrow import compute
+    from pyarrow import csv as arrow_csv
 
-    columns, types = [], pyarrow.types
-    for column in table.columns:
-        kind = column.type
-        if types.is_string(kind) or types.is_large_string(kind):
-            column = _trimmed(column)
-        elif types.is_boolean(kind) and column.null_count:
-            column = compute.if_else(column, "True", "False")
-        elif types.is_timestamp(kind) and kind.tz:
-            column = column.cast(pyarrow.timestamp(kind.unit))
-        elif types.is_time(kind) or types.is_binary(kind) or types.is_large_binary(kind):
-            column = column.cast(pyarrow.string(), safe=False)
-        elif types.is_decimal(kind) or types.is_null(kind):
-            column = column.cast(pyarrow.float64())
-        elif types.is_nested(kind) and not types.is_dictionary(kind):
-            column = pyarrow.chunked_array([[None if v is None else str(v) for v in column.to_pylist()]])
-        columns.append(column)
-    positions = [str(j) for j in range(len(columns))]
-    frame = pyarrow.table(columns, names=positions).to_pandas(date_as_object=False)
-    frame.columns = pandas.Index(table.column_names, dtype=object)
-    return frame
+    if as_text:
+        return arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pyarrow.string()), null_values=[])
+    markers = list(MISSING)
+    if (
+        f"{separator} ".encode() in data[:PEEK]
+    ):  # twice the markers cost a third of the time: only where blanks are seen
+        markers += [f" {marker}" for marker in MISSING]
+    return arrow_csv.ConvertOptions(
+        null_values=markers,
+        strings_can_be_null=True,
+        decimal_point=dialect.decimal,
+        column_types={names[j]: pyarrow.string() for j in dialect.as_text if j < len(names)},
+    )
 
 
-def _trimmed(column):
-    from pyarrow import array, compute
+def _by_pandas(data: bytearray, dialect: Dialect, names: list[str], room: Room, as_text: bool):
+    import csv
 
-    trimmed = compute.utf8_trim_whitespace(column)
-    if trimmed.equals(column):
-        return column
-    is_missing = compute.is_in(trimmed, value_set=array(MISSING, type=trimmed.type))
-    return compute.if_else(is_missing, None, trimmed)
-
-
-def _by_pandas(text: str, start: int, dialect: Dialect, names: list[str], name: str):
     import pandas
 
-    _raise_ragged(text, start, dialect, len(names), name)
+    for _ in checked_rows(data, dialect.cutting, room, dialect.start, dialect.skipped + 1, len(names)):
+        pass  # pandas fills up short rows in silence
+    room.require(4 * (len(data) - dialect.start))
+    kinds = "str" if as_text else {names[j]: "str" for j in dialect.as_text if j < len(names)}
+    quoting = {"quotechar": dialect.cutting.quote} if dialect.cutting.quote else {"quoting": csv.QUOTE_NONE}
     try:
-        return pandas.read_csv(
-            io.StringIO(text[start:]),
-            sep=dialect.separator or NONE,
-            names=names,
-            header=None,
-            index_col=False,
-            quotechar=dialect.quote,
-            escapechar=dialect.escape,
-            decimal=dialect.decimal,
-            skipinitialspace=True,
-            na_values=list(MISSING),
-            keep_default_na=False,
-            dtype={names[j]: "str" for j in dialect.as_text if j < len(names)},
-            low_memory=False,
-        )
+        with bytes_file(data, dialect.start) as file:
+            return pandas.read_csv(
+                file,
+                sep=dialect.cutting.separator or spare_letter(data),
+                names=names,
+                header=None,
+                index_col=False,
+                decimal=dialect.decimal,
+                na_values=[] if as_text else list(MISSING),
+                keep_default_na=False,
+                na_filter=not as_text,
+                skipinitialspace=not as_text,
+                dtype=kinds,
+                low_memory=False,
+                **quoting,
+            )
     except (ValueError, OverflowError) as error:  # ParserError is a ValueError
-        raise TableError("text", name=name, reason=str(error).splitlines()[0][:200]) from None
-
-
-def _raise_ragged(text: str, start: int, dialect: Dialect, width: int, name: str) -> None:
-    """Raise for the first row that has not `width` cells, or for a quote that is never closed."""
-    rows = io.StringIO(text[start:], newline="")
-    if dialect.separator == BLANKS:
-        found = ((number, cut_at_blanks(line, dialect.quote)) for number, line in enumerate(rows, start=1))
-    else:
-        reader = csv.reader(
-            rows,
-            delimiter=dialect.separator or NONE,
-            quotechar=dialect.quote,
-            escapechar=dialect.escape,
-            skipinitialspace=dialect.blank_after_separator,
-        )
-        csv.field_size_limit(2**31 - 1)
-        found = ((reader.line_num, cells) for cells in reader)
-    previous = 0
-    for last, cells in found:
-        line, previous = dialect.skipped + previous + 1, last
-        if dialect.skipped + last - line > LONGEST_CELL:
-            raise TableError("open_quote", name=name, line=line, quote=dialect.quote, count=LONGEST_CELL)
-        if not cells or len(cells) == width or (len(cells) == 1 and not cells[0].strip() and width > 1):
-            continue
-        shown = (dialect.separator if len(dialect.separator) == 1 else " ").join(cells)[:80]
-        key = "too_many_cells" if len(cells) > width else "too_few_cells"
-        raise TableError(key, name=name, line=line, found=len(cells), expected=width, shown=shown)
+        raise TableError("text", name=room.name, reason=str(error).splitlines()[0][:200]) from None
 
 
 def _without_trailing_column(frame, dialect: Dialect, notes: list[dict]) -> tuple:

@@ -1,216 +1,291 @@
-"""How a delimited text is written: separator, quotes, decimal mark, header; guessed from its first lines.
+"""How a delimited text is written: separator, quotes, decimal mark, header; guessed from its first records.
 
 The separator is the one that cuts most lines into the same number of fields, at least two, header included.  Tabs,
 semicolons and bars come before commas, which also stand inside numbers and sentences; blanks and colons come last
-and only if they uncover a column of numbers.
+and only if they uncover a column of numbers.  What is given is not guessed.
 """
 
 import csv
-import io
 import itertools
 import re
 from collections import Counter
 from typing import NamedTuple
+
+from hyperplan.compete._tables_records import BLANKS, Cutting, OpenQuoteError, is_blank, records, text_lines
+from hyperplan.compete._tables_room import Room
 
 MISSING = (
     "", "NA", "N/A", "n/a", "na", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "null",
     "None", "NONE", "none", "?", "-", "--", "---", ".", "..", "*", "\\N", "nil", "missing", "Missing", "MISSING",
     "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NAME?", "NaT", "-1.#IND", "1.#IND", "1.#QNAN", "-1.#QNAN",
 )  # fmt: skip
-NONE = "\x01"  # a character no cell contains: separates nothing, or stands for a doubled separator
-STRONG, BLANKS = ("\t", ";", "|", NONE, ","), r"\s+"
+STRONG = ("\t", ";", "|", "\x01", ",")
 NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
 COMMA_NUMBER = re.compile(r"[+-]?\d*,\d+([eE][+-]?\d+)?")
 POINT_NUMBER = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
-SAMPLE_BYTES, SAMPLE_LINES, SAMPLE_RECORDS = 2**18, 20, 500
+SAMPLE_BYTES, SAMPLE_RECORDS = 2**18, 20  # at least so many of both, whatever their length ...
+MOST_RECORDS = 500  # ... but not more than this
+SURE = 0.95  # share of the records with the same number of cells that settles the separator
+
+
+class Given(NamedTuple):
+    """What somebody said about a text; None is guessed."""
+
+    separator: str | None = None  # "" for one column
+    quote: str | None = None  # "" for no quotes
+    escape: str | None = None  # "" for no escapes
+    decimal: str | None = None
+    header: bool | None = None
+    encoding: str | None = None
+
+
+GUESSED = Given()
 
 
 class Dialect(NamedTuple):
-    """How to cut a text into cells."""
+    """How to cut a text into cells, and what to say about the guesses."""
 
-    separator: str  # "" for one column, r"\s+" for runs of blanks
-    quote: str = '"'
-    escape: str | None = None
+    cutting: Cutting
     decimal: str = "."
-    blank_after_separator: bool = False
     names: tuple[str, ...] = ()  # as written; () if the first line is data
+    start: int = 0  # bytes before the first row of data
     skipped: int = 0  # lines before the first row of data
     width: int = 0  # cells of a row
     as_text: tuple[int, ...] = ()  # columns of digits that are no numbers: leading zeros, more digits than fit
+    notes: tuple[dict, ...] = ()
 
 
-def sniff(text: str) -> Dialect:
-    """The dialect of a text, from its first lines."""
-    sample, is_whole = _sample(text)
-    preamble, forced = _preamble(sample)
-    body = "".join(sample[preamble:])
-    quote, escape = _quoting(body)
-    separator = forced or _separator(body, quote, escape, is_whole)
-    records = _records(body, separator, quote, escape, is_whole)
-    while len(records) > 2 and records[0] and records[0][0].startswith("#") and len(records[0]) < len(records[-1]):
-        preamble += 1  # a comment before the header
-        records = records[1:]
-    decimal = _decimal(records, separator)
-    names = _header(records, decimal)
-    rows = records[1:] if names else records
+class _Sample(NamedTuple):
+    """The first records of a text: where each ends (line, bytes), its cells, and whether the last is never closed."""
+
+    ends: list[tuple[int, int]]
+    cells: list[list[str]]
+    is_open: bool = False
+
+
+def sniff(data: bytearray, room: Room, given: Given = GUESSED) -> Dialect:
+    """The dialect of a UTF-8 text, from its first records."""
+    notes: list[dict] = []
+    lines, start, announced = _preamble(data, given)
+    if announced:
+        notes.append({"key": "separator_announced", "separator": announced})
+    cutting, doubt = _cutting(data, start, room, given, announced)
+    notes += doubt
+    sample = _sample(data, start, cutting, room)
+    above = _lines_above(sample.cells) if given.separator is None else 0
+    if above:
+        notes.append({"key": "lines_above", "count": above, "first": sample.cells[0][0][:60]})
+    ends, found = [(0, 0), *sample.ends][above:], sample.cells[above:]
+    trimmed = [
+        [cell.strip() for cell in record] for record in found if not is_blank(record) or len(record) > 1
+    ] or found
+    decimal = given.decimal or _decimal(trimmed, cutting.separator)
+    has_names = _has_header(trimmed) if given.header is None else given.header
+    names = found[0] if has_names and found else []
+    rows = trimmed[1:] if has_names else trimmed
+    end = ends[1 if has_names and found else 0] if ends else (0, 0)
     width = Counter(map(len, rows)).most_common(1)[0][0] if rows else len(names)
-    lines = preamble + _lines_of_header("".join(sample[preamble:]), separator, quote, escape, bool(names))
     return Dialect(
-        separator=separator,
-        quote=quote,
-        escape=escape,
+        cutting=cutting,
         decimal=decimal,
-        blank_after_separator=len(separator) == 1 and f'{separator} "' in body,
         names=tuple(names),
-        skipped=lines,
+        start=start + end[1],
+        skipped=lines + end[0],
         width=width,
         as_text=tuple(_digits_that_are_text(rows, width)),
+        notes=tuple(notes),
     )
 
 
-def _sample(text: str) -> tuple[list[str], bool]:
-    """The first lines (at least some, however long), and whether that is all."""
-    end, lines = 0, 0
-    while end < len(text) and (lines < SAMPLE_LINES or end < SAMPLE_BYTES):
-        found = text.find("\n", end)
-        end, lines = (len(text) if found < 0 else found + 1), lines + 1
-    return text[:end].splitlines(keepends=True), end == len(text)
+def _preamble(data: bytearray, given: Given) -> tuple[int, int, str]:
+    """Lines and bytes before the header (blank lines, ``sep=;``), and the separator they announce."""
+    count = offset = 0
+    with text_lines(data) as lines:
+        for line in lines:
+            size = len(line.encode("utf-8", errors="replace"))
+            announced = re.fullmatch(r"sep=(.)\s*", line) if given.separator is None else None
+            if announced:
+                return count + 1, offset + size, announced[1]
+            if line.strip("\r\n" if given.separator is not None else "\r\n \t"):  # a cell may be a blank
+                break
+            count, offset = count + 1, offset + size
+    return (count, offset, "") if offset < len(data) else (0, 0, "")
 
 
-def _preamble(sample: list[str]) -> tuple[int, str]:
-    """Number of lines before the header (blank ones, ``sep=;``), and the separator they announce."""
-    position = 0
-    while position < len(sample) - 1 and not sample[position].strip():
-        position += 1
-    announced = re.fullmatch(r"sep=(.)\s*", sample[position].lstrip("\ufeff")) if sample else None
-    return (position + 1, announced[1]) if announced else (position, "")
-
-
-def _quoting(body: str) -> tuple[str, str | None]:
-    double, single = body.count('"'), len(re.findall(r"(?m:^|[,;\t|])'[^'\n]*'(?=[,;\t|\r\n])", body))
-    quote = "'" if single > 2 and not double else '"'
-    return quote, "\\" if f"\\{quote}" in body and quote * 2 not in body.replace(f",{quote * 2}", "") else None
-
-
-def _records(body: str, separator: str, quote: str, escape, is_whole: bool) -> list[list[str]]:
-    """Cells of the first lines, blank lines left out."""
-    if separator == BLANKS:
-        found = [cut_at_blanks(line, quote) for line in body.splitlines()[:SAMPLE_RECORDS]]
-        return [record for record in found if record]
-    reader = csv.reader(
-        io.StringIO(body, newline=""),
-        delimiter=separator or NONE,
-        quotechar=quote,
-        escapechar=escape,
-        skipinitialspace=True,
-    )
-    found = []
+def _sample(data: bytearray, start: int, cutting: Cutting, room: Room, *, strict: bool = False) -> _Sample:
+    """The first records, however long; one that is never closed is left out."""
+    ends, found = [], []
     try:
-        for record in reader:
-            if record and (len(record) > 1 or record[0].strip()):
-                found.append([cell.strip() for cell in record])
-            if len(found) == SAMPLE_RECORDS:
-                return found
+        for _, last, offset, cells in records(data, cutting, room, start, strict=strict):
+            ends.append((last, offset))
+            found.append(cells)
+            if len(found) >= MOST_RECORDS or (len(found) >= SAMPLE_RECORDS and offset >= SAMPLE_BYTES):
+                break
+    except OpenQuoteError:
+        return _Sample(ends, found, True)
+    return _Sample(ends, found)
+
+
+def _cutting(data: bytearray, start: int, room: Room, given: Given, announced: str) -> tuple[Cutting, list[dict]]:
+    """How to cut, and what is doubtful about it."""
+    head = bytes(data[start : start + SAMPLE_BYTES]).decode("utf-8", errors="ignore")
+    quote = _quote(head) if given.quote is None else given.quote
+    plain = Cutting("", quote, given.escape or "")
+    notes, separator = [], announced or given.separator
+    if separator is None:
+        separator, other = _separator(data, start, plain, room, head)
+        if other:
+            notes.append({"key": "separator_doubt", "separator": shown(separator), "other": shown(other)})
+    cutting = plain._replace(separator=separator)
+    if given.quote is None and quote == "'":
+        notes.append({"key": "quote", "quote": quote})
+    if not quote or separator == BLANKS:
+        return cutting, notes
+    if given.escape is None and f"\\{quote}" in head and not _is_regular(data, start, cutting, room):
+        escaped = cutting._replace(escape="\\")
+        if _is_regular(data, start, escaped, room):
+            return escaped, [*notes, {"key": "escape", "escape": "\\"}]
+    if given.quote is None and len(separator) == 1 and separator != " " and f"{separator} {quote}" in head:
+        sample = _sample(data, start, cutting, room)
+        if any(_is_quoted_after_blanks(cell, quote) for record in sample.cells for cell in record):
+            return cutting._replace(skips_blanks=True), [*notes, {"key": "blanks_skipped", "quote": quote}]
+    return cutting, notes
+
+
+def _is_quoted_after_blanks(cell: str, quote: str) -> bool:
+    """Whether a cell was written as blanks and a quote: such quotes belong to the writing, not to the cell."""
+    return cell.startswith(" ") and cell.lstrip(" ").startswith(quote)
+
+
+def _is_regular(data: bytearray, start: int, cutting: Cutting, room: Room) -> bool:
+    """Whether all the first records have one width and nothing follows a closing quote."""
+    try:
+        found = [cells for cells in _sample(data, start, cutting, room, strict=True).cells if not is_blank(cells)]
     except csv.Error:
-        return found
-    return found if is_whole or len(found) < 3 else found[:-1]  # the last may end in the middle of a quoted cell
+        return False
+    return len(set(map(len, found))) == 1
 
 
-def cut_at_blanks(line: str, quote: str) -> list[str]:
-    if quote not in line:
-        return line.split()
-    return [cell.strip(quote) for cell in re.findall(rf"{quote}[^{quote}]*{quote}|\S+", line)]
+def _quote(head: str) -> str:
+    single = len(re.findall(r"(?m:^|[,;\t|])'[^'\n]*'(?=[,;\t|\r\n])", head))
+    return "'" if single > 2 and '"' not in head else '"'
 
 
-def _separator(body: str, quote: str, escape, is_whole: bool) -> str:
-    first = body.lstrip().partition("\n")[0]
+def _separator(data: bytearray, start: int, plain: Cutting, room: Room, head: str) -> tuple[str, str]:
+    """The separator, and another one that would cut the text as evenly (or "")."""
+    first = head.lstrip().partition("\n")[0]
     rare = tuple(c for c in dict.fromkeys(first) if not c.isalnum() and c not in " \t;|,:\"'._-+/()[]{}<>\r\\")
-    candidates = (*STRONG, BLANKS, ":", *rare[:5])
-    best, best_score = "", 0.0
-    for candidate in candidates:
-        if candidate != BLANKS and candidate not in body:
+    best, best_score, other = "", 0.0, ""
+    for candidate in (*STRONG, BLANKS, ":", *rare[:5]):
+        if candidate != BLANKS and data.find(candidate.encode(), start) < 0:
             continue
-        score = _score(_records(body, candidate, quote, escape, is_whole), candidate in STRONG)
-        if score >= 0.95:
-            return candidate
+        is_strong = candidate in STRONG
+        if best_score >= SURE and not is_strong:
+            break
+        skips = candidate not in (BLANKS, " ")
+        cutting = plain._replace(separator=candidate, skips_blanks=skips)
+        score = _score(*_lenient_sample(data, start, cutting, room), is_strong)
         if score > best_score:
-            best, best_score = candidate, score
-    return best if best_score >= 0.5 else ""
+            best, best_score, other = candidate, score, best if best_score >= SURE else ""
+        elif score >= SURE:
+            other = other or candidate
+    if best_score < 0.5:
+        return "", ""
+    return _doubled(head, best), other if other in STRONG else ""
 
 
-def _score(records: list[list[str]], is_strong: bool) -> float:
-    """Share of the lines that have the most common number of cells; halved if the header does not fit them."""
-    if not records:
+def _lenient_sample(data: bytearray, start: int, cutting: Cutting, room: Room) -> tuple[list[list[str]], float]:
+    """The first records that are not blank, and how much their quotes are to be trusted, from 0 to 1."""
+    try:
+        sample, trust = _sample(data, start, cutting, room, strict=True), 1.0
+    except csv.Error:
+        sample, trust = _sample(data, start, cutting, room), 0.9
+    return [cells for cells in sample.cells if not is_blank(cells)], 0.5 if sample.is_open else trust
+
+
+def _doubled(head: str, separator: str) -> str:
+    """The separator twice, if it always stands twice in the header (``::``, ``||``)."""
+    header = head.lstrip().partition("\n")[0]
+    if len(separator) != 1 or separator == "\t" or separator * 2 not in header:
+        return separator
+    return separator * 2 if header.count(separator) == 2 * header.count(separator * 2) else separator
+
+
+def _score(found: list[list[str]], trust: float, is_strong: bool) -> float:
+    """Share of the lines that have the most common number of cells; halved if the header does not fit them.
+
+    A header with one name less fits, as rows may have names, but a separator with which all fit comes first.
+    """
+    if not found:
         return 0.0
-    counts = Counter(map(len, records[1:] or records))
+    counts = Counter(map(len, found[1:] or found))
     width, times = counts.most_common(1)[0]
     if width < 2:
         return 0.0
     if not is_strong:
-        rows = [record for record in records[1:] if len(record) == width]
-        has_numbers = any(all(NUMBER.fullmatch(row[j]) for row in rows) for j in range(width)) if rows else False
-        if not has_numbers:
+        rows = [record for record in found[1:] if len(record) == width]
+        is_number = (all(NUMBER.fullmatch(row[j].strip()) for row in rows) for j in range(width))
+        if not rows or not any(is_number):
             return 0.0
-    share = times / counts.total()
-    return share if len(records[0]) in (width, width - 1) else share / 2
+    share = times / counts.total() * trust
+    if len(found[0]) == width:
+        return share
+    if len(found[0]) == width - 1 and share >= SURE:
+        return 0.99 * SURE
+    return share / 2 if len(found) > 2 else 0.0
 
 
-def _decimal(records: list[list[str]], separator: str) -> str:
+def _lines_above(found: list[list[str]]) -> int:
+    """Records before the header: comments, and titles of one cell above rows of three or more."""
+    if len(found) < 3:
+        return 0
+    width, count = Counter(map(len, found)).most_common(1)[0][0], 0
+    while len(found) > count + 2 and len(found[count]) < width:
+        is_comment, is_title = found[count][0].startswith("#"), len(found[count]) == 1 and width > 2
+        if not is_comment and not is_title:
+            break
+        count += 1
+    return count
+
+
+def _decimal(found: list[list[str]], separator: str) -> str:
     """The decimal mark: a comma if cells with one comma are numbers that no thousands separator could write."""
     if separator == ",":
         return "."
-    with_comma = [cell for record in records[1:] or records for cell in record if COMMA_NUMBER.fullmatch(cell)]
-    with_point = sum(bool(POINT_NUMBER.fullmatch(cell)) for record in records for cell in record)
+    with_comma = [cell for record in found[1:] or found for cell in record if COMMA_NUMBER.fullmatch(cell)]
+    with_point = sum(bool(POINT_NUMBER.fullmatch(cell)) for record in found for cell in record)
     unlike_thousands = [cell for cell in with_comma if not re.fullmatch(r"[+-]?[1-9]\d{0,2},\d{3}", cell)]
     if not with_comma or with_point > len(with_comma):
         return "."
     return "," if unlike_thousands or len(with_comma) < 5 else "."
 
 
-def _header(records: list[list[str]], decimal: str) -> list[str]:
-    """The names in the first line, or [] if it is a row of data: it has a number above a column of numbers.
+def _has_header(found: list[list[str]]) -> bool:
+    """Whether the first record holds names: it has no number above a column of numbers.
 
     Numbers that count up evenly (0, 1, 2, ... or years) are names: that is how tables without names are saved.
     """
-    if not records:
-        return []
-    first, rows = records[0], records[1:]
+    if not found:
+        return False
+    first, rows = found[0], found[1:]
     cells = [cell for cell in first if NUMBER.fullmatch(cell)]
-    if not cells or not rows:
-        return first
-    below = [
-        j
-        for j, cell in enumerate(first)
-        if NUMBER.fullmatch(cell)
+    if not cells or not rows or _counts_up(cells):
+        return True
+    return not any(
+        NUMBER.fullmatch(cell)
         and all(NUMBER.fullmatch(row[j]) for row in rows[:50] if j < len(row) and row[j] not in MISSING)
-    ]
-    if not below or _counts_up(cells):
-        return first
-    return []
+        for j, cell in enumerate(first)
+    )
 
 
 def _counts_up(cells: list[str]) -> bool:
-    if not all(re.fullmatch(r"\d+", cell) for cell in cells):
+    if not all(re.fullmatch(r"[0-9]{1,18}", cell) for cell in cells):
         return False
     numbers = [int(cell) for cell in cells]
     if len(numbers) == 1:
         return 1900 <= numbers[0] <= 2100
     steps = {b - a for a, b in itertools.pairwise(numbers)}
     return len(steps) == 1 and steps.pop() > 0
-
-
-def _lines_of_header(body: str, separator: str, quote: str, escape, has_names: bool) -> int:
-    """Lines that the header takes (a quoted name may hold a line break)."""
-    if not has_names:
-        return 0
-    if separator == BLANKS:
-        return 1
-    reader = csv.reader(
-        io.StringIO(body, newline=""), delimiter=separator or NONE, quotechar=quote, escapechar=escape,
-        skipinitialspace=True,
-    )  # fmt: skip
-    next(reader, None)
-    return reader.line_num
 
 
 def _digits_that_are_text(rows: list[list[str]], width: int):
@@ -220,3 +295,8 @@ def _digits_that_are_text(rows: list[list[str]], width: int):
         cells = [row[j] for row in rows if j < len(row) and row[j] not in MISSING]
         if any(pattern.fullmatch(cell) for cell in cells) and all(cell.isdigit() for cell in cells):
             yield j
+
+
+def shown(separator: str) -> str:
+    """A separator for people."""
+    return {"\t": "tab", BLANKS: "blanks", "\x01": "\\x01", "": "nothing"}.get(separator, separator)
