@@ -217,7 +217,7 @@ def _is_excel(data: bytearray, name: str) -> bool:
     try:
         with bytes_file(data) as file, zipfile.ZipFile(file) as archive:
             names = archive.namelist()
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+    except (zipfile.BadZipFile, OSError, ValueError, RuntimeError):
         return False
     for kind, member in (("xlsb", "xl/workbook.bin"), ("Numbers", "Index/Document.iwa")):
         if member in names:
