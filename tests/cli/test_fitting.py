@@ -74,8 +74,13 @@ def test_names_are_texts_and_no_markup():
     assert any(name in line for line in shown(leaderboard(board([name, *NAMES]), "en", 120), 120))
 
 
-def test_one_test_split_has_no_interval_to_show():
+def test_one_test_split_has_neither_intervals_nor_groups_to_show():
     rows = board(low=None)
+    for row in rows["leaderboard"]:
+        row["group"] = None
+    lines = shown(leaderboard(rows, "en", 80), 80)
+    assert not any(" - " in line or "group" in line for line in lines) and any("0.862" in line for line in lines)
+    rows["leaderboard"][0] |= {"low": 0.8}
     assert any(" - " in line for line in shown(leaderboard(rows, "en", 80), 80))
 
 

@@ -1,6 +1,7 @@
 """Files of hostile cases that are too large or too odd to be written down."""
 
 import gzip
+import json
 import zipfile
 from pathlib import Path
 
@@ -67,3 +68,42 @@ def replaced(path: Path, of: str, old: str, new: str) -> None:
     if old not in whole:
         raise ValueError(f"{old!r} is not in {of}: the case would test nothing")
     path.write_text(whole.replace(old, new), encoding="utf-8")
+
+
+def document(path: Path, of: str, changes: dict | None = None, classes: int = 0, columns: int = 0, models: int = 0,
+             name: str = "thing {k}") -> None:  # fmt: skip
+    """The ``report.json`` of a report with other values at dotted places, so many classes, columns or models."""
+    found = json.loads((path.parent / of / "report.json").read_text(encoding="utf-8"))
+    if classes:
+        names, part = [name.format(k=k) for k in range(classes)], found["classification"]
+        matrix = [[7 * (j == k) + 2 * (j == (k + 1) % classes) for j in range(classes)] for k in range(classes)]
+        part |= {"classes": names, "confusion": matrix, "positive": None, "thresholds": None}
+        found["data"]["target"] |= {"classes": names, "counts": list(range(classes))}
+        for kind in ("roc", "pr", "pr_gain"):
+            part[kind] = [part[kind][0] | {"class": name} for name in names[:30]]
+    if columns:
+        column = found["data"]["columns"][0]
+        found["data"]["columns"] = [column | {"name": name.format(k=k)} for k in range(columns)]
+        found["importances"] = {"columns": [{"name": name.format(k=k), "mean": k / 100} for k in range(columns)]}
+    if models:
+        row = next(row for row in found["leaderboard"] if not row["is_baseline"])
+        copies = [row | {"label": name.format(k=k), "is_chosen": k == 0, "is_best": k == 0} for k in range(models)]
+        found["leaderboard"] = copies + [row for row in found["leaderboard"] if row["is_baseline"]]
+    for place, value in (changes or {}).items():
+        *steps, last = (int(step) if step.isdigit() else step for step in place.split("."))
+        part = found
+        for step in steps:
+            part = part[step]
+        part[last] = value
+    path.write_text(json.dumps(found), encoding="utf-8")
+
+
+def many_classes(path: Path, classes: int, rows: int = 8, name: str = "sort {k}", first: str = "") -> None:
+    """A table with so many classes; the first may have a name of its own."""
+    import pandas
+
+    rng = np.random.default_rng(0)
+    codes = np.tile(np.arange(classes), rows)
+    names = [first or name.format(k=0), *(name.format(k=k) for k in range(1, classes))]
+    table = {"size": (codes + rng.normal(0, 0.6, len(codes))).round(3), "y": [names[k] for k in codes]}
+    pandas.DataFrame(table).to_csv(path, index=False)

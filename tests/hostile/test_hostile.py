@@ -7,10 +7,12 @@ import base64
 import bz2
 import contextlib
 import gzip
+import html
 import io
 import json
 import lzma
 import os
+import re
 import runpy
 import shutil
 import signal
@@ -184,6 +186,28 @@ def ask_command(path: str, *options: str) -> int:
     return 0
 
 
+def draw_command(path: str, language: str = "en") -> int:
+    """Print what the terminal and the page show of a document, and whether the page is a small one."""
+    from rich.console import Console
+
+    from hyperplan.cli._compete import leaderboard
+    from hyperplan.report import render_report
+    from hyperplan.report._names import readable
+    from hyperplan.report._wording import Wording
+
+    document = json.loads(Path(path).read_text(encoding="utf-8"))
+    try:
+        page = render_report(document, language, "confusion.csv")
+    except ValueError as error:
+        print(f"hyperplan: {error}", file=sys.stderr)
+        return 2
+    console = Console(file=sys.stdout)
+    console.print(leaderboard(readable(document, Wording(language)), language, console.width))
+    print(html.unescape(re.sub("<[^>]*>", " ", re.sub(r"(?s)<wbr>|<(style|script).*?</\1>", "", page))))
+    print("a small page" if len(page.encode()) < 1_500_000 else "a large page")
+    return 0
+
+
 class Hanging(BaseException):
     """A case takes too long; no handler of errors may take it for one."""
 
@@ -207,7 +231,7 @@ def no_hanging():
 def run_here(command: list[str]) -> tuple[int, str]:
     """Exit status and output of a command in this process."""
     out = io.StringIO()
-    inner = {"read": read_command, "ask": ask_command}.get(command[0] if command else "")
+    inner = {"read": read_command, "ask": ask_command, "draw": draw_command}.get(command[0] if command else "")
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), no_hanging():
         try:
             status = inner(*command[1:]) if inner else main(command)

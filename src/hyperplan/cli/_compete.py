@@ -158,7 +158,7 @@ def _columns(metric: str, done: list[dict], language) -> list:
     words, wording, decimals = area_texts("compete", language)["table"], Wording(language), common_decimals(done)
     intervals = ["-" if row["low"] is None else wording.interval(row["low"], row["high"], decimals) for row in done]
     notes = [next((words[key] for key in ("chosen", "best", "baseline") if row[f"is_{key}"]), "") for row in done]
-    return [
+    columns = [
         Column(words["model"], [row["label"] for row in done], is_text=True),
         Column(metric, [wording.number(row["score"], decimals) for row in done]),
         Column(words["interval"], intervals, drop=2),
@@ -167,6 +167,7 @@ def _columns(metric: str, done: list[dict], language) -> list:
         Column(words["group"], [row["group"] or "-" for row in done], drop=1, justify="center"),
         Column("", notes, justify="left", is_text=True),
     ]
+    return [column for column in columns if set(column.cells) != {"-"}]  # nothing was compared
 
 
 def absent(document, language) -> list[str]:
