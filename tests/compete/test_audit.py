@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 
-from hyperplan._texts import LANGUAGES, area_texts
+from hyperplan._texts import LANGUAGES, area_texts, text
 from hyperplan.compete import audit, blocking_findings, guess_columns, guess_task, leaking_columns, read_table
 from hyperplan.compete._audit_drift import changed_types, chi_square, kolmogorov_smirnov, stability_index
 from hyperplan.compete._audit_leaks import FOLDS, class_skill, column_skills, number_skill
@@ -47,9 +47,9 @@ def found(frame, target="y", task=None, **options):
     for finding in findings:
         json.dumps(finding.as_dict(), allow_nan=False)
         for language in LANGUAGES:
-            words = area_texts("audit", language)[finding.code]
             for part in ("title", "message", "advice"):
-                assert words[part].format(columns=", ".join(finding.columns), **finding.values)
+                words = {"columns": ", ".join(finding.columns)} | finding.values
+                assert text(f"audit.{finding.code}.{part}", language, **words)
     assert len({finding.code for finding in findings}) == len(findings)
     return {finding.code: finding for finding in findings}
 

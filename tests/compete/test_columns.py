@@ -5,7 +5,7 @@ import uuid
 import numpy as np
 import pytest
 
-from hyperplan._texts import LANGUAGES, area_texts
+from hyperplan._texts import LANGUAGES, area_texts, text
 from hyperplan.compete import (
     Column,
     SettingsError,
@@ -234,13 +234,13 @@ def test_task(values, task, why):
 def test_metric(task, y, metric):
     guess = guess_metric(task, y)
     assert guess.value == metric
-    assert area_texts("columns")["guess"][guess.why].format(**guess.values)
+    assert text(f"columns.guess.{guess.why}", **guess.values)
 
 
 def test_typed_target():
     assert typed_target(pandas.Series([1, 2, None]), "classification").tolist() == ["1", "2", None]
     np.testing.assert_array_equal(typed_target(pandas.Series(["1,000", None, "2"]), "regression"), [1000, np.nan, 2])
-    with pytest.raises(TableError, match=r"'y' is to be a number, but row 2 holds 'cheap' \(1 such rows\)"):
+    with pytest.raises(TableError, match=r"'y' is to be a number, but row 2 holds 'cheap' \(1 such row\)"):
         typed_target(pandas.Series(["1.5", "cheap", "2"], name="y"), "regression")
 
 

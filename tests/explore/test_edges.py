@@ -58,7 +58,13 @@ def test_one_column_that_counts_is_one(language):
     frame = pandas.DataFrame({"a": np.sqrt(np.arange(20.0)), "same": [1.0] * 20})
     columns, used = read_columns(frame, ExploreSettings(lang=language))
     line = guesses(columns, used, 20, ExploreSettings(lang=language))[1]
-    assert line.strip() == {"en": "20 rows, 1 column that counts", "fr": "20 lignes, 1 colonne qui compte"}[language]
+    assert (
+        line.strip()
+        == {
+            "en": "20 rows, 2 columns, 1 counts in distances",
+            "fr": "20 lignes, 2 colonnes, dont 1 compte dans les distances",
+        }[language]
+    )
 
 
 def test_one_column_with_two_humps_has_two_groups_and_one_map(rng):

@@ -58,6 +58,27 @@ def test_the_groups_that_are_there_are_found(result):
     assert repr(result) == "Exploration(animals & more: 3 groups, 150 rows)"
 
 
+def test_groups_that_are_one_of_the_columns_are_said_to_be(result):
+    alike = result.document["like_groups"]
+    assert [item["name"] for item in alike] == ["colour"] and alike[0]["used"] and 0.9 < alike[0]["agreement"] < 1
+    found = next(finding for finding in result.document["audit"] if finding["code"] == "X07")
+    assert found["severity"] == "warning" and found["columns"] == ["colour"]
+    for language, words in (("en", "nearly the values of “colour”"), ("fr", "presque les valeurs de «")):
+        first = result.answer(language)[0]
+        assert words in first and "--drop" in first
+
+
+def test_groups_that_are_a_column_nobody_measured_by_are_confirmed_by_it():
+    frame = animals().drop(index=7).assign(kind=np.delete(np.arange(150) % 3, 7) * 10)
+    frame["weight"] = frame["weight"].fillna(0.0) + 30.0 * (frame["kind"] == 20)
+    found = explore(frame, time=600, methods=METHODS, drop=("colour", "kind"))
+    alike = {item["name"]: item for item in found.document["like_groups"]}
+    assert set(alike) == {"colour", "kind"} and alike["kind"] == {"name": "kind", "agreement": 1.0, "used": False}
+    assert next(item for item in found.document["audit"] if item["code"] == "X07")["severity"] == "info"
+    first = found.answer("en")[0]
+    assert "exactly the values of" in first and "took no part in the distances" in first and "--drop" not in first
+
+
 def test_what_counts_and_what_does_not(result):
     used = {column["name"]: column["used"] for column in result.document["data"]["columns"]}
     assert used == {"id": False, "length": True, "weight": True, "colour": True, "planet": False, "seen": True}

@@ -59,8 +59,8 @@ def test_too_few_tests_are_blamed_before_the_columns(build):
     assert "say little" in answer_sentences(document)[0]
     document["protocol"] |= {"folds": 2, "repeats": 1, "planned": 5}
     quality = answer_sentences(document)[0]
-    assert "only 2 of 5 tests were finished" in quality and "say little" not in quality
-    assert "2 des 5 tests" in answer_sentences(document, "fr")[0]
+    assert "only 2 of 5 planned splits were finished" in quality and "say little" not in quality
+    assert "seuls 2 des 5 découpages prévus ont été achevés" in answer_sentences(document, "fr")[0]
 
 
 def test_a_budget_too_short_for_any_model_is_said_with_what_to_ask_for(build):
@@ -107,7 +107,7 @@ def test_one_test_split_compares_nothing(build):
         row |= {"group": None, "low": None, "high": None, "difference": None}
     document["chosen"]["score"] |= {"low": None, "high": None, "method": "one_split"}
     quality, ties, _ = answer_sentences(document)
-    assert "interval" not in quality and ties.startswith("Only one test split was finished")
+    assert "interval" not in quality and ties.startswith("Only one split was finished")
     assert "without an interval" in render_report(document)
 
 
@@ -133,7 +133,7 @@ def test_gravest_findings_come_first_and_notes_do_not_alarm(build):
     assert trust.index("D07") < trust.index("D01") and "1 more warning" in trust
     document = build("binary")
     document["audit"] = [finding for finding in document["audit"] if finding["severity"] == "info"]
-    assert answer_sentences(document)[2].startswith("Neither the audit")
+    assert answer_sentences(document)[2].startswith("The checks of the data and of the model found no reason")
 
 
 def test_long_names_are_shortened_in_sentences(build, hostile):

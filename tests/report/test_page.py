@@ -298,7 +298,7 @@ def single_split(document):
 
 def test_one_test_split_is_said_wherever_more_would_be_needed(build):
     words = Page(render_report(single_split(build("binary")))).text()
-    assert "1 of the 5 folds with the classes in equal shares; the others were not finished" in words
+    assert "1 of the 5 planned splits: 5 folds with the classes in equal shares" in words
     assert "the model itself was not diagnosed" in words and "Not made: a diagnosis" in words
     for claim in (
         "each line its",

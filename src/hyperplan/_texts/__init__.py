@@ -1,14 +1,19 @@
 """What the library tells people, in English and French.
 
 Each language is a folder of TOML files, one per area (``audit``, ``diagnosis``, ``report``, ...); a text is found by
-``"area.key"`` and filled with values like a format string.  Numbers are formatted by whoever passes them, or by the
-format in the braces; `tests/arch/test_texts.py` holds the languages to the same keys and the same values.
+``"area.key"`` and filled with values like a format string.  Numbers are written as the language does, in the format
+that stands in the braces: ``{share:.1%}``, ``{line:d}`` (no separator of thousands).  A word that depends on a number
+has both forms there: ``{rows} {rows:row|rows}``; where whole sentences differ, the text is a table of ``one`` and
+``many``, and `hyperplan.report._wording.Wording.count` takes the one that fits.  `tests/arch/test_texts.py` holds the
+languages to the same keys and the same values, and every counted noun to its two forms.
 """
 
 import functools
 import re
 import tomllib
 from pathlib import Path
+
+from hyperplan._texts._numbers import Numbers
 
 # Characters that steer a terminal or turn the direction of writing: in a name they would forge what is shown.
 STEERING = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -22,7 +27,8 @@ def text(key: str, language: str = "en", **values) -> str:
     found = area_texts(area, language)
     for step in path:
         found = found[step]
-    return found.format(**{name: printable(value) for name, value in values.items()})
+    numbers = Numbers(language)
+    return found.format(**{name: numbers.localised(printable(value)) for name, value in values.items()})
 
 
 def printable(value):

@@ -102,17 +102,19 @@ def _show(console, result, language) -> None:
     """The leaderboard and the answer."""
     from hyperplan._texts import text
     from hyperplan.cli._fitting import has_column
+    from hyperplan.report._answer import rope_text
     from hyperplan.report._names import readable
     from hyperplan.report._wording import Wording
 
-    document = readable(result.document, Wording(language))
+    wording = Wording(language)
+    document = readable(result.document, wording)
     table = leaderboard(document, language, console.width)
     console.print(table)
     for line in absent(document, language):
         console.print(line, style="yellow", highlight=False, markup=False)
     is_grouped = any(row.get("group") for row in document["leaderboard"])
     if is_grouped and has_column(table, text("compete.table.group", language)):
-        console.print(text("compete.table.legend", language), style="dim")
+        console.print(text("compete.table.legend", language, rope=rope_text(document, wording)), style="dim")
     console.print()
     for sentence in result.answer(language):
         console.print(f"• {sentence}", highlight=False, markup=False)
@@ -140,10 +142,12 @@ def leaderboard(document, language, width: int = 80):
     """The leaderboard as a table for the terminal; where there is no room, costs, intervals and groups go first."""
     from hyperplan._texts import text
     from hyperplan.cli._fitting import fitting_table
+    from hyperplan.report._answer import splits_text
+    from hyperplan.report._wording import Wording
 
     done = [row for row in document["leaderboard"] if row["status"] == "ok"]
-    n_splits = max((len(row["folds"]) for row in done), default=0)
-    title = text("compete.table.title", language, metric=document["metric"]["label"], level=95, splits=n_splits)
+    level, splits = round(100 * document["protocol"]["level"]), splits_text(document, Wording(language))
+    title = text("compete.table.title", language, metric=document["metric"]["label"], level=level, splits=splits)
     styles = ["bold green" if row["is_chosen"] else "" for row in done]
     return fitting_table(title, _columns(document["metric"]["label"], done, language), styles, width)
 
@@ -248,18 +252,21 @@ def clock_bar(*columns, console, tick):
 def guesses(question, language) -> list[str]:
     """What was guessed, in a few lines."""
     from hyperplan._texts import area_texts, text
+    from hyperplan.report._wording import Wording
 
     words, problem = area_texts("compete", language), question.problem
     lines = [text("compete.guesses.title", language, file="settings.toml")]
     name, task = question.settings.target, words["tasks"][problem.task]
     lines.append("  " + text("compete.guesses.target", language, name=name, task=task))
-    lines.append("  " + text("compete.guesses.metric", language, metric=problem.measure.label))
+    metric = Wording(language).word("metric", problem.measure.label)
+    lines.append("  " + text("compete.guesses.metric", language, metric=metric))
     counts = {"labelled": problem.n_rows, "unlabelled": len(question.frame) - problem.n_rows}
-    lines.append("  " + text("compete.guesses.rows", language, **counts, columns=len(problem.columns)))
-    repeats = max(1, len(problem.splits) // problem.n_folds)
+    columns = {"columns": len(question.columns), "used": len(problem.columns)}
+    lines.append("  " + text("compete.guesses.rows", language, **counts, **columns))
+    splits = {"splits": len(problem.splits), "repeats": max(1, len(problem.splits) // problem.n_folds)}
     divides = question.settings.time_column or question.settings.group
     kind = words["split_kinds"][question.kind] + (f" ({divides})" if divides else "")
-    lines.append("  " + text("compete.guesses.folds", language, folds=problem.n_folds, repeats=repeats, kind=kind))
+    lines.append("  " + text("compete.guesses.folds", language, folds=problem.n_folds, **splits, kind=kind))
     return lines + kinds_of_columns(question.columns, question.settings.drop, language)
 
 

@@ -185,7 +185,7 @@ def guesses(columns, used, rows: int, settings) -> list[str]:
 
     language, wording = settings.lang, Wording(settings.lang, "explore")
     lines = [text("explore.guesses.title", language, file="settings.toml")]
-    counted, counting = wording.count("rows", rows), wording.count("guesses.columns", len(used))
+    counted, counting = wording.count("rows", rows), wording.say("guesses.columns", count=len(columns), used=len(used))
     lines.append("  " + text("explore.guesses.rows", language, rows=counted, columns=counting))
     lines += kinds_of_columns(columns, settings.drop, language)
     if settings.colour:

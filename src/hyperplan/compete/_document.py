@@ -121,6 +121,8 @@ def _protocol(question, standings, used) -> dict:
         "folds": min(problem.n_folds, n_splits),
         "repeats": max(1, n_splits // problem.n_folds),
         "planned": problem.n_folds,
+        "splits": n_splits,
+        "planned_splits": len(problem.splits),
         "kind": question.kind,
         "column": question.settings.time_column or question.settings.group,
         "tuning": "successive halving inside each training part",

@@ -6,6 +6,7 @@ from hyperplan.report._findings import finding_texts
 from hyperplan.report._wording import Wording, brief
 
 LISTED = 8  # groups whose sizes are listed
+EXACTLY = 0.9995  # agreement that is shown as 1.00 and is no rounding of less
 SHOWN = 2  # findings that the answer names; the others are counted
 
 
@@ -46,7 +47,8 @@ def groups_sentence(document: dict, wording: Wording) -> str:
             **_against(row, wording),
         )
         left = int(document["ungrouped"])
-        return f"{found} {wording.count('answer.ungrouped', left)}" if left else found
+        more = [_column_clause(document, wording), wording.count("answer.ungrouped", left) if left else ""]
+        return " ".join(filter(None, (found, *more)))
     attempt = best_attempt(document)
     if attempt is None:
         return wording.say("answer.one_group")
@@ -59,6 +61,18 @@ def groups_sentence(document: dict, wording: Wording) -> str:
         stable=wording.number(document["protocol"]["stable"], 2),
         **_against(attempt, wording),
     )
+
+
+def _column_clause(document: dict, wording: Wording) -> str:
+    """That the groups are the values of a column, if they are: of one that took part in the distances, if one did."""
+    alike = document["like_groups"]
+    if not alike:
+        return ""
+    item = max(alike, key=lambda item: (item["used"], item["agreement"]))
+    how = wording.say("answer.exactly" if item["agreement"] > EXACTLY else "answer.nearly")
+    value = wording.number(item["agreement"], 2)
+    key = "answer.column_used" if item["used"] else "answer.column_unused"
+    return wording.say(key, how=how, name=brief(item["name"], 40), value=value)
 
 
 def _sizes(sizes: list, wording: Wording) -> str:

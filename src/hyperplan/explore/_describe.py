@@ -13,6 +13,8 @@ LOOKED_AT = 20_000  # rows
 DESCRIBED = ("number", "category", "date")
 MOST_LEVELS = 50  # of a category; the rest is one level
 FACTS = 4  # about each group
+LIKE_GROUPS = 0.9  # adjusted Rand index from which on groups are said to be the values of a column
+MOST_CODES = 20  # values of a number that may be codes of something
 NOTICEABLE = 0.4  # standard deviations between a group and the other rows that are worth a word
 
 
@@ -127,6 +129,27 @@ def _association(table) -> float:
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
     chi_square = float(((table - expected) ** 2 / expected).sum())
     return min(chi_square / (table.sum() * (min(table.shape) - 1)), 1.0)
+
+
+def columns_like_groups(frame, columns, used, labels) -> list[dict]:
+    """The columns whose values are the groups, or nearly so: name, agreement, whether distances saw it; best first.
+
+    Categories and numbers of few values are compared, those that are left out as well; to be missing is a value too.
+    """
+    import pandas
+
+    grouped = labels > 0
+    if len(np.unique(labels[grouped])) < 2:
+        return []
+    found = []
+    for column in columns:
+        if column.kind != "category" and not (column.kind == "number" and 2 <= column.distinct <= MOST_CODES):
+            continue
+        codes, _ = pandas.factorize(typed_values(frame[column.name], column)[grouped])
+        agreement = float(adjusted_rand_score(codes, labels[grouped]))
+        if agreement >= LIKE_GROUPS:
+            found.append({"name": column.name, "agreement": agreement, "used": column.name in used})
+    return sorted(found, key=lambda item: -item["agreement"])
 
 
 def agreement_with(frame, column, labels) -> float | None:

@@ -45,6 +45,7 @@ def make_document(found, title: str, sha256: str, used: dict) -> dict:
         "groups": found.described,
         "ungrouped": int((found.labels == 0).sum()) if found.contest.chosen else 0,
         "differences": found.differences,
+        "like_groups": found.like_groups,
         "shown": {"rows": (shown + 1).tolist(), "groups": found.labels[shown].tolist()},
         "colour": _colour(found, shown),
         "maps": [_map(drawn, shown) for drawn in found.maps],

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hyperplan._base.finding import SEVERITIES
 from hyperplan._core.parallel import effective_n_jobs, thread_limit
 from hyperplan.compete._audit_sample import draw_rows
 from hyperplan.compete._columns import Column, guess_columns, with_kinds
@@ -15,11 +16,11 @@ from hyperplan.compete._settings import check_names
 from hyperplan.compete._tables import table_hash
 from hyperplan.explore._clock import Clock
 from hyperplan.explore._contest import Contest, placed, run_contest
-from hyperplan.explore._describe import describe
+from hyperplan.explore._describe import columns_like_groups, describe
 from hyperplan.explore._document import make_document
 from hyperplan.explore._errors import ExploreError
 from hyperplan.explore._exploration import Exploration
-from hyperplan.explore._findings import audit_table
+from hyperplan.explore._findings import audit_table, groups_findings
 from hyperplan.explore._judge import coded
 from hyperplan.explore._maps import draw_maps, local_dimension
 from hyperplan.explore._methods import methods as all_methods
@@ -56,6 +57,7 @@ class Found:
     strangest: list
     differences: list
     described: list
+    like_groups: list
     colour: Column | None
 
 
@@ -143,12 +145,16 @@ def _find(frame, settings, columns, used, findings, listed, clock, tell) -> Foun
     if not clock.is_stopped:
         factors, learnt_on = outlier_factors(points, seed, clock)
         expected = expected_share(reference, seed, clock)
-    differences, described = describe(frame, columns, labels, seed) if contest.chosen else ([], [])
+    differences, described, alike = [], [], []
+    if contest.chosen:
+        differences, described = describe(frame, columns, labels, seed)
+        alike = columns_like_groups(frame, columns, {column.name for column in used}, labels)
+    findings = sorted([*findings, *groups_findings(alike)], key=lambda found: SEVERITIES.index(found.severity))
     return Found(
         settings, frame, columns, findings, space, arena, contest, labels, maps, absent,
         None if clock.is_stopped else local_dimension(points[arena]), factors, learnt_on, expected,
         strangest(frame, space, points, factors, labels * bool(contest.chosen), seed), differences, described,
-        colour_column(columns, settings, differences),
+        alike, colour_column(columns, settings, differences),
     )  # fmt: skip
 
 

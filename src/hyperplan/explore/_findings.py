@@ -1,4 +1,4 @@
-"""The audit of a table that is to be explored: findings X01 to X06, and those of the competition about columns.
+"""The audit of a table that is to be explored: findings X01 to X07, and those of the competition about columns.
 
 Severities are those of every audit: "warning" means that something should be decided, "info" a fact.
 """
@@ -36,6 +36,16 @@ def audit_table(frame, columns, seed: int) -> list[Finding]:
     findings += _copies(frame, columns) + _few_rows(frame, columns)
     findings += _empty(columns) + _numbers(sample)
     return sorted(findings, key=lambda finding: (SEVERITIES.index(finding.severity), finding.code))
+
+
+def groups_findings(alike: list[dict]) -> list[Finding]:
+    """X07: the groups are the values of a column; worth a warning where that column took part in the distances."""
+    if not alike:
+        return []
+    severity = "warning" if any(item["used"] for item in alike) else "info"
+    best = max(alike, key=lambda item: (item["used"], item["agreement"]))
+    values = {"count": len(alike), "best": best["name"], "agreement": round(best["agreement"], 4)}
+    return [Finding("X07", severity, tuple(item["name"] for item in alike)[:MOST_SHOWN], values)]
 
 
 def _copies(frame, columns) -> list[Finding]:

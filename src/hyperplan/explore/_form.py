@@ -48,6 +48,7 @@ DOCUMENT = {
     "groups": [{"group": "number", "rows": "number", "facts": [FACT]}],
     "ungrouped": "number",
     "differences": [{"name": "text", "kind": "text", "share": "number"}],
+    "like_groups?": [{"name": "text", "agreement": "number", "used": "flag"}],
     "shown": {"rows": ["number"], "groups": ["number"]},
     "colour?": {
         "name": "text",

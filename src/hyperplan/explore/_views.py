@@ -53,7 +53,8 @@ def data_view(document: dict, wording: Wording) -> dict:
     """Counts of rows and columns, and a card per column."""
     data = document["data"]
     cards = [column_card(column, wording, data["rows"]) for column in data["columns"]]
-    facts = [wording.count("rows", data["rows"]), wording.count("columns", len(cards))]
+    used = int(document["space"]["used"])
+    facts = [wording.count("rows", data["rows"]), wording.say("guesses.columns", count=len(cards), used=used)]
     return {"facts": facts, **folded(cards, CARDS, wording, "cards")}
 
 

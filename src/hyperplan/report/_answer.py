@@ -93,6 +93,31 @@ def was_cut_short(document: dict) -> bool:
     return protocol["planned"] is not None and protocol["folds"] < protocol["planned"]
 
 
+def splits_done(document: dict) -> int:
+    """On how many splits into training and test rows each candidate was tested."""
+    protocol = document["protocol"]
+    return int(protocol["splits"] or protocol["folds"] * protocol["repeats"])
+
+
+def splits_planned(document: dict) -> int:
+    """How many splits there would have been with enough time."""
+    protocol = document["protocol"]
+    return int(protocol["planned_splits"] or max(splits_done(document), protocol["planned"] or 0))
+
+
+def splits_text(document: dict, wording: Wording) -> str:
+    """On how many splits candidates were tested, and how many were planned if that is more."""
+    done, planned = splits_done(document), splits_planned(document)
+    if done < planned:
+        return wording.say("protocol.splits_some", splits=done, planned=planned)
+    return wording.say("protocol.splits", splits=done)
+
+
+def rope_text(document: dict, wording: Wording) -> str:
+    """The largest difference that is taken not to matter."""
+    return wording.compact(document["protocol"]["rope"] or 0.0)
+
+
 def chosen_name(document: dict, wording: Wording) -> str:
     """The name of the chosen model; of a mixture, with its members."""
     label, members = brief(document["chosen"]["label"]), chosen_members(document)
@@ -138,8 +163,7 @@ def quality_sentence(document: dict, wording: Wording) -> str:
         return wording.say("answer.baseline_chosen", **values, rival=brief(rival["label"]), rival_score=shown)
     if not beats_baseline(document):
         if was_cut_short(document):
-            protocol = document["protocol"]
-            few = {"tests": int(protocol["folds"]), "planned": int(protocol["planned"])}
+            few = {"tests": splits_done(document), "planned": splits_planned(document)}
             return wording.say("answer.too_few_tests", **values, **few)
         return wording.say("answer.nothing_beats_baseline", **values)
     share = gap_closed(document)
@@ -177,7 +201,7 @@ def ties_sentence(document: dict, wording: Wording) -> str:
     """Which candidates are tied with the best, and why the chosen one was chosen."""
     rows, tied, best, chosen = finished(document), tied_rows(document), best_row(document), chosen_row(document)
     others = [brief(row["label"]) for row in tied if row is not best]
-    tests = int(document["protocol"]["folds"] * document["protocol"]["repeats"])
+    tests = splits_done(document)
     values = {"model": brief(chosen["label"]), "best": brief(best["label"]), "tied": wording.listing(others)}
     if len(rows) == 1:
         return wording.say("answer.only", **values)
@@ -188,7 +212,7 @@ def ties_sentence(document: dict, wording: Wording) -> str:
     kind = "best" if chosen is best else "simplest"
     if not _is_simplest(chosen, tied):
         kind += "_near"
-    return wording.count(f"answer.tied_{kind}", len(others), **values, tests=tests)
+    return wording.count(f"answer.tied_{kind}", len(others), **values, tests=tests, rope=rope_text(document, wording))
 
 
 def _is_simplest(chosen: dict, tied: list[dict]) -> bool:

@@ -137,6 +137,8 @@ DOCUMENT = {
         "folds": "number",
         "repeats": "number",
         "planned?": "number",
+        "splits?": "number",
+        "planned_splits?": "number",
         "stopped?": "flag",
         "kind": "text",
         "column?": "text",
@@ -157,6 +159,8 @@ DOCUMENT = {
     "importances?": {
         "method?": "text",
         "columns": [{"name": "text", "mean": "number", "low?": "number", "high?": "number"}],
+        "rows?": "number",
+        "unmeasured?": ["text"],
     },
     "partial_dependence?": [DEPENDENCE],
     "learning_curve?": LEARNING,

@@ -22,7 +22,7 @@ def finding_texts(wording: Wording, area: str, finding: dict, decimals: int | No
     columns = wording.listing(names, at_most=8, total=total if isinstance(total, int) else None)
     values = {**finding["values"], "columns": columns}
     if decimals is not None:
-        values |= {name: wording.rounded(values[name], decimals) for name in SCORES & values.keys()}
+        values |= {name: wording.localised(values[name], decimals) for name in SCORES & values.keys()}
     if isinstance(values.get("rival"), str):
         values["rival"] = wording.word("model", values["rival"])
     shown = {"area": area, "code": finding["code"], "severity": finding["severity"], "columns": finding["columns"]}

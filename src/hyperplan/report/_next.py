@@ -1,6 +1,15 @@
 """What to try next: steps that the numbers of a document suggest, beside the advice of its findings."""
 
-from hyperplan.report._answer import ENOUGH, OUT_OF_TIME, TIMES_MORE, chosen_row, score_decimals, was_cut_short
+from hyperplan.report._answer import (
+    ENOUGH,
+    OUT_OF_TIME,
+    TIMES_MORE,
+    chosen_row,
+    score_decimals,
+    splits_done,
+    splits_planned,
+    was_cut_short,
+)
 from hyperplan.report._wording import Wording, brief
 
 
@@ -23,7 +32,7 @@ def _time(document: dict, wording: Wording) -> str:
     more = str(max(ENOUGH, round(TIMES_MORE * protocol["budget"])))
     if late:
         return wording.count("next.time", late, more=more)
-    return wording.say("next.folds", folds=int(protocol["folds"]), planned=int(protocol["planned"]), more=more)
+    return wording.say("next.folds", splits=splits_done(document), planned=splits_planned(document), more=more)
 
 
 def _rows(document: dict, wording: Wording) -> str:

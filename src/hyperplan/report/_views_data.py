@@ -5,7 +5,7 @@ import functools
 import itertools
 import math
 
-from hyperplan.report._answer import is_compared, was_cut_short
+from hyperplan.report._answer import is_compared, splits_planned, splits_text
 from hyperplan.report._charts_histogram import histogram, spark
 from hyperplan.report._wording import Wording
 
@@ -20,7 +20,8 @@ def data_view(document: dict, wording: Wording) -> dict:
     """Counts of rows and columns, the target, the columns."""
     data = document["data"]
     cards = [column_card(column, wording, data["rows"]) for column in data["columns"]]
-    facts = [wording.count("rows", data["rows"]), wording.count("columns", len(cards))]
+    used = sum(column["used"] is not False for column in data["columns"])
+    facts = [wording.count("rows", data["rows"]), wording.say("data.columns", count=len(cards), used=used)]
     facts += [wording.count(f"data.{name}", data[name]) for name in ("unlabelled", "test_rows") if data[name]]
     return {
         "facts": facts,
@@ -169,15 +170,19 @@ def created(document: dict, wording: Wording) -> str:
 
 
 def _folds(document: dict, wording: Wording) -> str:
+    """On how many splits candidates were tested, and how rows were to be dealt."""
     protocol = document["protocol"]
-    values = {"folds": int(protocol["folds"]), "kind": wording.word("folds", protocol["kind"])}
-    folds = wording.say("protocol.folds_text", **values)
-    if was_cut_short(document):
-        folds = wording.say("protocol.folds_some", planned=int(protocol["planned"]), **values)
+    folds = int(protocol["planned"] or protocol["folds"])
+    repeats = max(1, splits_planned(document) // folds) if protocol["planned_splits"] else int(protocol["repeats"])
+    plan = wording.say(
+        "protocol.folds_text",
+        splits=splits_text(document, wording),
+        folds=folds,
+        kind=wording.word("folds", protocol["kind"]),
+    )
     if protocol["column"]:
-        folds = wording.say("protocol.folds_by", folds=folds, name=protocol["column"])
-    repeats = int(protocol["repeats"])
-    return folds if repeats <= 1 else wording.say("protocol.repeated", folds=folds, repeats=repeats)
+        plan = wording.say("protocol.folds_by", folds=plan, name=protocol["column"])
+    return plan if repeats <= 1 else wording.say("protocol.repeated", folds=plan, repeats=repeats)
 
 
 def _interval(document: dict, wording: Wording) -> str:
@@ -193,7 +198,7 @@ def _comparison(protocol: dict, wording: Wording) -> str:
     if protocol["correction"]:
         texts.append(wording.say("protocol.correction_text", method=wording.word("correction", protocol["correction"])))
     if protocol["rope"]:
-        texts.append(wording.say("protocol.rope_text", rope=protocol["rope"]))
+        texts.append(wording.say("protocol.rope_text", rope=wording.compact(protocol["rope"])))
     return functools.reduce(lambda first, last: wording.say("semicolon", first=first, last=last), texts)
 
 

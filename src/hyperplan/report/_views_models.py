@@ -216,7 +216,7 @@ def chosen_view(document: dict, wording: Wording) -> dict:
         "holdout_interval": wording.interval(held["low"], held["high"], score_decimals(held))
         if held and held["low"] is not None
         else "",
-        "holdout_rows": wording.count("rows", held["rows"]) if held else "",
+        "holdout_rows": int(held["rows"]) if held else 0,
         "method": wording.word("method", score["method"]) if score["method"] else "",
     }
 
