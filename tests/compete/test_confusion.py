@@ -8,7 +8,6 @@ import pytest
 from hyperplan import metrics
 from hyperplan.compete._confusion import confusion_section, counted, write_confusion
 from hyperplan.compete._quality import BINS, _calibration
-from hyperplan.compete._spreadsheet import harmless
 from hyperplan.report._confusion import WHOLE
 
 
@@ -42,16 +41,6 @@ def test_the_file_holds_every_pair_and_no_formula(tmp_path):
     assert head == ["true", "predicted", "count", "share_of_true"]
     assert [row[0] for row in rows[:5]] == ["'=cmd|'/C calc'!A0", "'-x", 'quote " and, comma', "-5", "line\nbreak"]
     assert rows[0] == ["'=cmd|'/C calc'!A0", "'-x", "3", "0.75"] and rows[5][2:] == ["1", "0.25"]
-
-
-@pytest.mark.parametrize("text", ["=1", "@a", "+a", "-a", "\t=1", "\r", "-", "+", "-1+1", "--5", "=", "-5;x"])
-def test_formulas_begin_with_an_apostrophe(text):
-    assert harmless(text) == "'" + text
-
-
-@pytest.mark.parametrize("text", ["", "a", "-5", "+3.2", "-1e-5", ".5", "-.5", "5%", "-3,5", "'=1", "a=1", "é"])
-def test_other_texts_stay_as_they_are(text):
-    assert harmless(text) == text
 
 
 def test_rows_with_the_same_probability_share_a_dot():

@@ -1,11 +1,10 @@
 """Which classes were taken for which: counts of the pairs that occur, for the report and for ``confusion.csv``."""
 
-import csv
 from pathlib import Path
 
 import numpy as np
 
-from hyperplan.compete._spreadsheet import harmless
+from hyperplan.compete._table_output import write_table
 from hyperplan.report._confusion import WHOLE, confusion_parts
 
 FILE = "confusion.csv"
@@ -32,12 +31,10 @@ def confusion_section(cells: list[tuple[int, int, int]], classes: list[str]) -> 
 
 def write_confusion(cells: list[tuple[int, int, int]], classes: list[str], path: Path) -> None:
     """The whole matrix, a row for each pair of classes that occurs."""
-    totals = dict.fromkeys(range(len(classes)), 0)
-    for true, _, count in cells:
-        totals[true] += count
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        out = csv.writer(file, lineterminator="\n")
-        out.writerow(["true", "predicted", "count", "share_of_true"])
-        for true, predicted, count in cells:
-            names = (harmless(str(classes[k])) for k in (true, predicted))
-            out.writerow([*names, count, f"{count / totals[true]:.6g}"])
+    import pandas
+
+    true, predicted, count = np.array(cells, dtype=np.int64).reshape(-1, 3).T
+    totals = np.bincount(true, weights=count, minlength=len(classes))
+    names = np.array(classes, dtype=object)
+    table = {"true": names[true], "predicted": names[predicted], "count": count, "share_of_true": count / totals[true]}
+    write_table(pandas.DataFrame(table), path, float_format="%.6g")
