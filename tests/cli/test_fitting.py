@@ -115,3 +115,10 @@ def test_the_chosen_one_stands_first_in_an_exploration():
     lines = shown(clusterings(exploration(), "en", 80), 80)
     first = next(lines[k + 1] for k, line in enumerate(lines) if "──" in line)
     assert Wording("en", "explore").word("method", METHODS[1].name) in first
+
+
+def test_a_measure_that_nobody_took_has_no_column():
+    found = exploration()
+    for row in found["clusterings"]:
+        row["stability"] = None
+    assert "stability" not in "\n".join(shown(clusterings(found, "en", 120), 120))

@@ -104,14 +104,14 @@ def clusterings(document, language, width: int = 80):
     """The best clustering of each method, as a table for the terminal; where there is no room, some measures go."""
     from hyperplan._texts import area_texts
     from hyperplan.cli._fitting import Column, fitting_table
-    from hyperplan.report._wording import Wording
+    from hyperplan.report._wording import UNKNOWN, Wording
 
     words, wording = area_texts("explore", language)["table"], Wording(language, "explore")
     rows = sorted((row for row in document["clusterings"] if row["is_best"]), key=lambda row: not row["is_chosen"])
     measures = {name: [_measure(row, name, wording) for row in rows] for name in _DROPS}
     columns = [
         Column(words["method"], [wording.word("method", row["name"]) for row in rows], is_text=True),
-        *(Column(words[name], cells, drop=_DROPS[name]) for name, cells in measures.items()),
+        *(Column(words[name], cells, drop=_DROPS[name]) for name, cells in measures.items() if set(cells) != {UNKNOWN}),
         Column(words["verdict"], [_verdict(row, wording) for row in rows], justify="left", is_text=True),
     ]
     return fitting_table(words["title"], columns, ["bold green" if row["is_chosen"] else "" for row in rows], width)
