@@ -77,3 +77,83 @@ def test_compiling_prunes_other_versions_and_using_marks_this_one(home, run_pyth
         age(home / digest, 40)
     assert run_python(code, HYPERPLAN_CACHE_DIR=home).stdout.split() == ["0", *used]
     assert all((home / digest).stat().st_mtime > time.time() - DAY for digest in used)
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    """A directory for temporary files with room for a cache, while the usual place cannot be written."""
+    (tmp_path / "file").write_text("not a folder")
+    (tmp_path / "tmp").mkdir(mode=0o700)
+    monkeypatch.setattr(cache_folder.tempfile, "tempdir", str(tmp_path / "tmp"))
+    monkeypatch.setenv(cache_folder.CACHE_VARIABLE, str(tmp_path / "file" / "cache"))
+    cache_folder.cache_place.cache_clear()
+    yield tmp_path / "tmp" / f"hyperplan-cache-{os.geteuid()}"
+    cache_folder.cache_place.cache_clear()
+
+
+def test_a_folder_for_temporary_files_takes_the_place_of_one_that_cannot_be_written(temporary):
+    place = cache_folder.cache_place()
+    assert place == (temporary, None, "Not a directory")
+    assert temporary.stat().st_mode & 0o777 == 0o700
+
+
+def trap(kind, folder, monkeypatch):
+    if kind == "link":
+        folder.symlink_to(folder.parent, target_is_directory=True)
+    elif kind == "file":
+        folder.write_text("")
+    elif kind == "open to others":
+        folder.mkdir()
+        folder.chmod(0o770)
+    elif kind == "readable by others":
+        folder.mkdir()
+        folder.chmod(0o755)
+    elif kind == "of another user":
+        folder.mkdir(mode=0o700)
+        monkeypatch.setattr(os, "geteuid", lambda mine=os.geteuid(): mine + 1)
+        folder.rename(folder.with_name(f"hyperplan-cache-{os.geteuid()}"))
+    elif kind == "above without a sticky bit":
+        folder.parent.chmod(0o777)
+    elif kind == "above of another user":
+        usual = type(folder).stat
+        other = os.stat_result((0o41777, 1, 1, 1, 54321, 0, 0, 0, 0, 0))
+        monkeypatch.setattr(type(folder), "stat", lambda self, **k: other if self == folder.parent else usual(self, **k))
+
+
+KINDS = ("link", "file", "open to others", "readable by others", "of another user", "above without a sticky bit",
+         "above of another user")  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_temporary_folder_that_somebody_else_could_have_written_is_refused(kind, temporary, monkeypatch):
+    trap(kind, temporary, monkeypatch)
+    assert cache_folder.cache_place() == (None, None, "Not a directory")
+
+
+def test_a_sticky_directory_for_temporary_files_is_trusted(temporary):
+    temporary.parent.chmod(0o1777)
+    assert cache_folder.cache_place().home == temporary
+
+
+def test_a_disk_without_room_counts_as_not_writable(temporary, monkeypatch, tmp_path):
+    monkeypatch.setenv(cache_folder.CACHE_VARIABLE, str(tmp_path / "full"))
+    usual = cache_folder.tempfile.TemporaryFile
+
+    def made(dir):
+        file = usual(dir=dir)
+        if dir == tmp_path / "full":
+            file.close()
+            return open("/dev/full", "wb", buffering=0)
+        return file
+
+    monkeypatch.setattr(cache_folder.tempfile, "TemporaryFile", made)
+    assert cache_folder.cache_place() == (temporary, None, "No space left on device")
+
+
+def test_without_a_home_nothing_is_made_in_the_working_folder(temporary, monkeypatch, tmp_path):
+    monkeypatch.delenv(cache_folder.CACHE_VARIABLE)
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    monkeypatch.chdir(tmp_path)
+    assert cache_folder.cache_place().home == temporary
+    assert not (tmp_path / "~").exists()

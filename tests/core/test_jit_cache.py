@@ -206,12 +206,68 @@ def unwritable_places(tmp_path):
     }
 
 
-@pytest.mark.parametrize("place", ["below a file", "below proc", "home is no folder", "home does not exist"])
-def test_without_a_writable_cache_kernels_work_after_one_clear_warning(place, run_python, tmp_path):
-    done = run_python(USE, **unwritable_places(tmp_path)[place])
+PLACES = ["below a file", "below proc", "home is no folder", "home does not exist"]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_without_a_writable_cache_kernels_are_shared_in_a_temporary_folder(place, run_python, tmp_path):
+    environment = {**unwritable_places(tmp_path)[place], "TMPDIR": tmp_path}
+    code = USE + "print(sum(shuffle_in_place.stats.cache_hits.values()))"
+    assert run_python(code, **environment).stdout.split() == ["10", "0", "0"]
+    assert run_python(code, **environment).stdout.split() == ["10", "0", "1"]
+    folder = tmp_path / f"hyperplan-cache-{os.geteuid()}"
+    assert folder.stat().st_mode & 0o777 == 0o700 and list(folder.rglob("*.nbc"))
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_without_any_writable_folder_kernels_work_after_one_clear_warning(place, run_python, tmp_path):
+    (tmp_path / f"hyperplan-cache-{os.geteuid()}").symlink_to(tmp_path)  # a trap: not ours
+    done = run_python(USE, TMPDIR=tmp_path, **unwritable_places(tmp_path)[place])
     total, count, message = done.stdout.strip().split(" ", 2)
     assert (total, count) == ("10", "1")
     assert "cannot write its kernel cache" in message and "HYPERPLAN_CACHE_DIR" in message
+    assert not list(tmp_path.rglob("*.nbc"))
+
+
+def test_a_cache_that_cannot_be_written_is_still_read(copied_package, call, run_python, tmp_path):
+    """As in an image with compiled kernels and a file system that is only read."""
+    call()
+    refuse = (
+        "from hyperplan._core import cache_folder; usual = cache_folder._trouble_writing;"
+        f"cache_folder._trouble_writing = lambda home: 'Read-only' if home.name == 'cache' else usual(home)\n"
+    )
+    environment = {"PYTHONPATH": copied_package.parent, "HYPERPLAN_CACHE_DIR": tmp_path / "cache", "TMPDIR": tmp_path}
+    before = sorted((tmp_path / "cache").rglob("*.nbc"))
+    assert run_python(refuse + CALL, **environment).stdout.split() == ["8.0", "1", "1"]
+    assert sorted((tmp_path / "cache").rglob("*.nbc")) == before
+
+
+def test_a_full_disk_costs_the_cache_and_not_the_result(copied_package, run_python, tmp_path):
+    full = (
+        "import errno, os; from hyperplan._core import jit; from hyperplan._core.compiling import compile_watch\n"
+        "def save(*args): raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))\n"
+        "jit._KernelCache._save_overload = save\n"
+    )
+    environment = {"PYTHONPATH": copied_package.parent, "HYPERPLAN_CACHE_DIR": tmp_path / "cache"}
+    done = run_python(full + CALL + "print(compile_watch.trouble, compile_watch.seconds > 0)", **environment)
+    assert done.stdout.splitlines() == ["8.0 0 0", "No space left on device True"]
+
+
+def test_a_folder_of_another_user_does_not_stop_the_import(copied_package, call, run_python, tmp_path):
+    """What stands in the place of a digest's folder cannot be written, but nothing is written at import."""
+    call()
+    for folder in (tmp_path / "cache").iterdir():
+        if folder.is_dir():
+            shutil.rmtree(folder)
+            folder.write_text("not a folder")
+    assert call() == (8.0, 0, 0)
+
+
+def test_compiling_is_timed_and_loading_is_not(copied_package, call, run_python, tmp_path):
+    environment = {"PYTHONPATH": copied_package.parent, "HYPERPLAN_CACHE_DIR": tmp_path / "cache"}
+    ask = CALL + "from hyperplan._core.compiling import compile_watch; print(compile_watch.seconds > 0)"
+    assert run_python(ask, **environment).stdout.split()[-1] == "True"
+    assert run_python(ask, **environment).stdout.split()[-1] == "False"
 
 
 def test_the_cache_follows_the_environment(run_python, tmp_path):

@@ -3,6 +3,10 @@
 The folder holds one subfolder per digest (see `jit.source_digest`).  A new version of the sources leads to new digests
 and leaves the old ones behind; they may still serve another installation, which is why the time of the last use
 decides: every process that uses a digest marks it once a day, and what nobody used for 30 days is removed.
+
+Where the folder cannot be written, a folder of this user's in the directory for temporary files takes its place, so
+that processes share what one of them compiled.  What lies there is run: it is trusted only if nobody else can have
+written it.
 """
 
 import contextlib
@@ -11,20 +15,23 @@ import os
 import pathlib
 import re
 import shutil
+import stat
 import sys
 import tempfile
 import time
 import warnings
+from typing import NamedTuple
 
 CACHE_VARIABLE = "HYPERPLAN_CACHE_DIR"
 UNUSED_DAYS = 30
 PRUNE_STAMP = "pruned"
 _DAY = 86400.0
+_PROBE = 1 << 20  # bytes that must find room: a disk that is full still lets empty files be made
 _DIGEST = re.compile(r"[0-9a-f]{16}")  # what `source_digest` produces: nothing else in the folder is ours
 
 
 def cache_home() -> pathlib.Path:
-    """The folder that holds all digests: ``HYPERPLAN_CACHE_DIR``, or the user's cache directory."""
+    """The folder that shall hold all digests: ``HYPERPLAN_CACHE_DIR``, or the user's cache directory."""
     if chosen := os.environ.get(CACHE_VARIABLE):
         return pathlib.Path(chosen).expanduser()
     if sys.platform == "win32":
@@ -36,22 +43,88 @@ def cache_home() -> pathlib.Path:
     return pathlib.Path(base) / "hyperplan"
 
 
+class CachePlace(NamedTuple):
+    """Where compiled kernels are kept.
+
+    Attributes
+    ----------
+    home : Path or None
+        The folder that is written; None if there is none.
+    readable : Path or None
+        A folder that cannot be written, but may hold kernels: `cache_home()` where another one takes its place.
+    trouble : str
+        Why it is not `cache_home()`; "" if it is.
+    """
+
+    home: pathlib.Path | None
+    readable: pathlib.Path | None
+    trouble: str
+
+
+@functools.cache
+def cache_place() -> CachePlace:
+    """`cache_home()` if files can be written there, else the folder for temporary files, else nowhere."""
+    home = cache_home()
+    if not (trouble := _trouble_writing(home)):
+        return CachePlace(home, None, "")
+    readable = home if digest_folders(home) else None
+    with contextlib.suppress(OSError):
+        fallback = temporary_home()
+        if is_private(fallback) and not _trouble_writing(fallback):
+            return CachePlace(fallback, readable, trouble)
+    return CachePlace(None, readable, trouble)
+
+
+def _trouble_writing(home: pathlib.Path) -> str:
+    """Why files cannot be written to a folder, which is made if need be; "" if they can."""
+    try:
+        if str(home).startswith("~"):  # nobody knows where this user's home is
+            return "there is no home directory"
+        home.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=home) as file:
+            file.write(bytes(_PROBE))
+    except OSError as error:
+        return error.strerror or str(error)
+    return ""
+
+
+def temporary_home() -> pathlib.Path:
+    """The folder for kernels among temporary files, one for each user, made if it is not there."""
+    user = os.geteuid() if hasattr(os, "geteuid") else ""
+    folder = pathlib.Path(tempfile.gettempdir()) / f"hyperplan-cache-{user}"
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    return folder
+
+
+def is_private(folder: pathlib.Path) -> bool:
+    """Whether a folder among temporary files is really one, and nobody but its owner, this user, can write there.
+
+    The directory above counts, too: who may rename in it can put another folder in this one's place.
+    """
+    here, above = folder.lstat(), folder.parent.stat()
+    if not stat.S_ISDIR(here.st_mode):  # a link leads where somebody else wanted it to lead
+        return False
+    if not hasattr(os, "geteuid"):  # Windows gives each user a directory of his own
+        return True
+    user = os.geteuid()
+    others_rename = above.st_mode & 0o022 and not above.st_mode & stat.S_ISVTX
+    return here.st_uid == user and not here.st_mode & 0o077 and above.st_uid in (0, user) and not others_rename
+
+
 @functools.cache
 def writable_cache_home() -> pathlib.Path | None:
-    """`cache_home()` if files can be created there, else None after one warning."""
-    home = cache_home()
-    try:
-        home.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=home).close()
-    except OSError as error:
+    """The folder that kernels are written to; None after one warning if there is none."""
+    place = cache_place()
+    if place.home is None:
         warnings.warn(
-            f"hyperplan cannot write its kernel cache to {home} ({error.strerror}); kernels are compiled anew in "
-            f"each process. Set {CACHE_VARIABLE} to a writable folder to avoid the wait.",
+            f"hyperplan cannot write its kernel cache to {cache_home()} ({place.trouble}) nor to a folder for temporary "
+            f"files; kernels are compiled anew in each process. Set {CACHE_VARIABLE} to a writable folder to avoid the "
+            "wait.",
             RuntimeWarning,
             stacklevel=2,
         )
-        return None
-    return home
+    return place.home
 
 
 def digest_folders(home: pathlib.Path) -> list[pathlib.Path]:

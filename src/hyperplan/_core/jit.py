@@ -28,7 +28,15 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvid
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
-from hyperplan._core.cache_folder import CACHE_VARIABLE, cache_home, mark_used, prune, writable_cache_home
+from hyperplan._core.cache_folder import (
+    CACHE_VARIABLE,
+    cache_home,
+    cache_place,
+    mark_used,
+    prune,
+    writable_cache_home,
+)
+from hyperplan._core.compiling import compile_watch
 
 __all__ = [
     "CACHE_VARIABLE",
@@ -93,6 +101,11 @@ class _DigestFolder(UserProvidedCacheLocator):
         super().__init__(py_func, py_file)
         self._cache_path = _settings.CACHE_DIR
 
+    @classmethod
+    def from_function(cls, py_func, py_file):
+        """Always one: a folder that cannot be written may be read, and the first kernel to be kept makes it."""
+        return cls(py_func, py_file)
+
 
 class _KernelFiles(CompileResultCacheImpl):
     """Where a compiled kernel is kept."""
@@ -106,18 +119,33 @@ class _KernelCache(FunctionCache):
     Before it reads a cached kernel, Numba fills its compiler with all it knows about Python and NumPy (0.2 s).
     Compiled code needs none of it, only the addresses of the C functions it calls.  Their names are stored beside the
     code; the compiler is set up only when this process does not know one of them.
+
+    A cache that cannot be read or written is none: kernels are compiled, and those who ask are told why.
     """
 
     _impl_class = _KernelFiles
+    elsewhere: "_KernelCache | None" = None  # a cache that is only read
 
     def load_overload(self, sig, target_context):
         """The compiled kernel for these argument types, or None; a damaged file counts as none."""
+        found = None
         try:
-            with self._guard_against_spurious_io_errors():
-                return self._load_overload(sig, target_context)
+            found = self._load_overload(sig, target_context)
         except (pickle.UnpicklingError, EOFError, ValueError, TypeError, IndexError, AttributeError, ImportError):
-            self.flush()
-        return None
+            with contextlib.suppress(OSError):
+                self.flush()
+        except OSError:
+            pass
+        if found is None and self.elsewhere is not None:
+            return self.elsewhere.load_overload(sig, target_context)
+        return found
+
+    def save_overload(self, sig, data):
+        """Keep a compiled kernel, if there is room for it."""
+        try:
+            self._save_overload(sig, data)
+        except OSError as error:
+            compile_watch.trouble = error.strerror or str(error)
 
     def _load_overload(self, sig, target_context):
         stored = self._cache_file.load(self._index_key(sig, target_context.codegen()))
@@ -172,27 +200,44 @@ def _prune_once() -> None:
 
 
 @functools.cache
-def _cache_folder(file: str) -> pathlib.Path | None:
-    """The folder of a kernel file's digest, marked as in use."""
-    home = writable_cache_home()
-    if home is None:
-        return None
+def _cache_folders(file: str) -> list[pathlib.Path]:
+    """The folders of a kernel file's digest, marked as in use: that which is written, that which is only read."""
+    writable_cache_home()  # complains if there is none
+    place = cache_place()
+    homes = [home for home in (place.home, place.readable) if home is not None]
+    if not homes:
+        return []
     digest = source_digest(pathlib.Path(file).resolve())
     _used.add(digest)
-    mark_used(home / digest)
-    return home / digest
+    mark_used(homes[0] / digest)
+    return [home / digest for home in homes]
 
 
 def _cached(compiled, func):
     with _cache_dir_lock:
-        folder = _cache_folder(func.__code__.co_filename)
-        if folder is not None:
-            saved, _settings.CACHE_DIR = _settings.CACHE_DIR, str(folder)
-            try:
-                compiled._cache = _KernelCache(func)
-            finally:
-                _settings.CACHE_DIR = saved
+        caches = [_cache_in(folder, func) for folder in _cache_folders(func.__code__.co_filename)]
+        if caches:
+            compiled._cache, *others = caches
+            compiled._cache.elsewhere = others[0] if others else None
     return compiled
+
+
+def _cache_in(folder: pathlib.Path, func) -> _KernelCache:
+    saved, _settings.CACHE_DIR = _settings.CACHE_DIR, str(folder)
+    try:
+        return _KernelCache(func)
+    finally:
+        _settings.CACHE_DIR = saved
+
+
+def _compile_watched(compiler, *args, **kwargs):
+    """Numba's compilation of what the cache does not have: others wait for it, and know why."""
+    who = object()
+    compile_watch.begin(who)
+    try:
+        return type(compiler).compile(compiler, *args, **kwargs)
+    finally:
+        compile_watch.end(who)
 
 
 class _PartLibrary(JITCodeLibrary):
@@ -279,6 +324,7 @@ def _compile(func, **options):
         parts = _Parts(func, compiled, options)
         compiled.get_call_template, compiled.get_overload = parts.get_call_template, parts.get_overload
         compiled._compile_for_args = functools.partial(_compile_in_one_go, compiled)
+        compiled._compiler.compile = functools.partial(_compile_watched, compiled._compiler)
         compiled.add_overload = functools.partial(_add_with_parts, compiled)
     kernels.append(compiled)
     return compiled
