@@ -164,7 +164,9 @@ def main():
                         key = f"{command} {name} {kind} {budget:g}"
                         with tempfile.TemporaryDirectory() as folder:
                             place = pathlib.Path(folder)
-                            rows[key] = {"budget": budget} | run(command, path, budget, place, variables_of(kind, place))
+                            rows[key] = {"budget": budget} | run(
+                                command, path, budget, place, variables_of(kind, place)
+                            )
                         shown = {name: value for name, value in rows[key].items() if value != ""}
                         print(f"{key:<44}", json.dumps(shown), flush=True)
                         RESULTS.mkdir(exist_ok=True)

@@ -99,7 +99,7 @@ def play(monkeypatch):
         splits = make_splits(y, "plain", 5, repeats, 0)
         problem = Problem("regression", (), {}, y, (), "r2", splits, 5, None, None, 0)
         clock = Clock()
-        monkeypatch.setattr(_contest, "time", clock)
+        monkeypatch.setattr(_contest, "working_time", clock.monotonic)
         crew = FakeCrew(problem, models, clock)
         monkeypatch.setattr(_contest, "run_trial", crew.here)
         events = []

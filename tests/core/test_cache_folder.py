@@ -110,14 +110,15 @@ def trap(kind, folder, monkeypatch):
         folder.chmod(0o755)
     elif kind == "of another user":
         folder.mkdir(mode=0o700)
-        monkeypatch.setattr(os, "geteuid", lambda mine=os.geteuid(): mine + 1)
-        folder.rename(folder.with_name(f"hyperplan-cache-{os.geteuid()}"))
+        mine = os.geteuid()
+        monkeypatch.setattr(os, "geteuid", lambda: mine + 1)
+        folder.rename(folder.with_name(f"hyperplan-cache-{mine + 1}"))
     elif kind == "above without a sticky bit":
         folder.parent.chmod(0o777)
     elif kind == "above of another user":
-        usual = type(folder).stat
+        usual, above = type(folder).stat, folder.parent
         other = os.stat_result((0o41777, 1, 1, 1, 54321, 0, 0, 0, 0, 0))
-        monkeypatch.setattr(type(folder), "stat", lambda self, **k: other if self == folder.parent else usual(self, **k))
+        monkeypatch.setattr(type(folder), "stat", lambda path, **how: other if path == above else usual(path, **how))
 
 
 KINDS = ("link", "file", "open to others", "readable by others", "of another user", "above without a sticky bit",

@@ -234,7 +234,7 @@ def test_a_cache_that_cannot_be_written_is_still_read(copied_package, call, run_
     call()
     refuse = (
         "from hyperplan._core import cache_folder; usual = cache_folder._trouble_writing;"
-        f"cache_folder._trouble_writing = lambda home: 'Read-only' if home.name == 'cache' else usual(home)\n"
+        "cache_folder._trouble_writing = lambda home: 'Read-only' if home.name == 'cache' else usual(home)\n"
     )
     environment = {"PYTHONPATH": copied_package.parent, "HYPERPLAN_CACHE_DIR": tmp_path / "cache", "TMPDIR": tmp_path}
     before = sorted((tmp_path / "cache").rglob("*.nbc"))

@@ -118,9 +118,9 @@ def writable_cache_home() -> pathlib.Path | None:
     place = cache_place()
     if place.home is None:
         warnings.warn(
-            f"hyperplan cannot write its kernel cache to {cache_home()} ({place.trouble}) nor to a folder for temporary "
-            f"files; kernels are compiled anew in each process. Set {CACHE_VARIABLE} to a writable folder to avoid the "
-            "wait.",
+            f"hyperplan cannot write its kernel cache to {cache_home()} ({place.trouble}) nor to a folder for "
+            f"temporary files; kernels are compiled anew in each process. Set {CACHE_VARIABLE} to a writable folder to "
+            "avoid the wait.",
             RuntimeWarning,
             stacklevel=2,
         )

@@ -56,6 +56,11 @@ class CompileWatch:
         if is_last and self.tell is not None:
             self.tell(False)
 
+    def add(self, seconds: float) -> None:
+        """So much was spent on compiling while nothing else was done, as in a warm-up."""
+        with self._lock:
+            self._total += seconds
+
     def _running(self) -> float:
         return min(self._now() - self._since, LONGEST)
 

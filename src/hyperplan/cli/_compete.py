@@ -1,9 +1,10 @@
 """``hyperplan compete``: a table and a question in; a leaderboard, a report and a model out."""
 
 import sys
-import time
 from pathlib import Path
 
+from hyperplan._core.compiling import compile_watch, working_time
+from hyperplan._core.process_age import process_age
 from hyperplan.cli import require_extra
 
 EXAMPLE = {"target": "sex"}  # categories, missing values, and rows whose sex nobody knows
@@ -11,7 +12,7 @@ EXAMPLE = {"target": "sex"}  # categories, missing values, and rows whose sex no
 
 def run(table, example, **options) -> int:
     """Read, compete, show, write; errors are sentences, not stack traces."""
-    began = time.monotonic()
+    began = working_time() - process_age()
     require_extra("pandas", "report")
     require_extra("jinja2", "report")
     rich = require_extra("rich.console", "cli")
@@ -68,13 +69,12 @@ def _compete(console, settings, began: float) -> int:
     for note in table_notes(frame, language):
         console.print(note, style="dim", highlight=False, markup=False)
     target_name(frame, settings)  # complains before anything is compiled
-    before = time.monotonic()
     _warmup.run("compete", quiet=True)  # what cannot be compiled fails again in the competition, and is reported there
-    began += time.monotonic() - before
     title = settings.target if is_query(settings.table) else Path(settings.table).name
     with Progress(console, settings, began) as progress:
-        spent = time.monotonic() - began
+        spent = working_time() - began
         result = compete(frame, test=test, settings=settings, report=progress, title=title, spent=spent)
+        result.document["protocol"]["compiling"] = round(compile_watch.seconds, 2)
         folder, failure = None, None
         with CtrlC():  # nobody wants half of what is there already
             progress(phase="writing")
@@ -87,7 +87,7 @@ def _compete(console, settings, began: float) -> int:
     _show(console, result, language)
     if failure is not None:
         raise failure
-    _show_files(console, result, language, folder, time.monotonic() - began)
+    _show_files(console, result, language, folder, working_time() - began)
     return 0
 
 
@@ -124,6 +124,7 @@ def _show(console, result, language) -> None:
 def _show_files(console, result, language, folder, seconds) -> None:
     """Where what is, and how long it took."""
     from hyperplan._texts import text
+    from hyperplan.cli._compiling import compiling_note
 
     for name, frame in result.predictions.items():
         first = "test" if "test" in result.predictions else "unlabelled"
@@ -134,6 +135,8 @@ def _show_files(console, result, language, folder, seconds) -> None:
     budget = result.document["protocol"]["budget"]
     used = text("compete.done.used", language, seconds=f"{seconds:.0f}", budget=f"{budget:.0f}")
     console.print(used, style="dim")
+    if note := compiling_note(language):
+        console.print(note, style="dim", soft_wrap=True, markup=False, highlight=False)
     report = text("compete.done.report", language, path=folder / "report.html")
     console.print(report, style="bold", soft_wrap=True, markup=False)
 
@@ -210,7 +213,7 @@ class Progress:
         """The clock runs on while nothing happens."""
         from hyperplan._texts import text
 
-        elapsed = time.monotonic() - self._began
+        elapsed = working_time() - self._began
         left = text("compete.progress.eta", self._settings.lang, seconds=max(0, round(self._settings.time - elapsed)))
         task.completed = min(elapsed, self._settings.time)
         task.description = ", ".join([*self._words, left])

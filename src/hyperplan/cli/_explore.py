@@ -1,15 +1,16 @@
 """``hyperplan explore``: a table without a question in; maps, groups, outliers and a report out."""
 
 import sys
-import time
 from pathlib import Path
 
+from hyperplan._core.compiling import compile_watch, working_time
+from hyperplan._core.process_age import process_age
 from hyperplan.cli import require_extra
 
 
 def run(table, example, **options) -> int:
     """Read, explore, show, write; errors are sentences, not stack traces."""
-    began = time.monotonic()
+    began = working_time() - process_age()
     require_extra("pandas", "report")
     require_extra("jinja2", "report")
     rich = require_extra("rich.console", "cli")
@@ -62,24 +63,24 @@ def _explore(console, settings, began: float) -> int:
     for note in table_notes(frame, settings.lang):
         console.print(note, style="dim", highlight=False, markup=False)
     read_columns(frame, settings)  # complains before anything is compiled
-    before = time.monotonic()
     _warmup.run("explore", quiet=True)  # what cannot be compiled fails again in the exploration, and is reported there
-    began += time.monotonic() - before
     title = "SQL" if is_query(settings.table) else Path(settings.table).name
     with Progress(console, settings, began) as progress:
-        spent = time.monotonic() - began
+        spent = working_time() - began
         result = explore(frame, settings=settings, report=progress, title=title, spent=spent)
+        result.document["protocol"]["compiling"] = round(compile_watch.seconds, 2)
         with CtrlC():  # nobody wants half of what is there already
             progress(phase="writing")
             folder = result.save(settings.out, whole_path(settings.table))
     if result.document["protocol"]["was_interrupted"]:
         console.print(text("explore.progress.interrupted", settings.lang), style="yellow")
-    _show(console, result, settings, folder, time.monotonic() - began)
+    _show(console, result, settings, folder, working_time() - began)
     return 0
 
 
 def _show(console, result, settings, folder, seconds) -> None:
     from hyperplan._texts import text
+    from hyperplan.cli._compiling import compiling_note
     from hyperplan.cli._fitting import has_column
 
     language = settings.lang
@@ -96,6 +97,8 @@ def _show(console, result, settings, folder, seconds) -> None:
         console.print(line, soft_wrap=True, markup=False, highlight=False)
     used = text("explore.done.used", language, seconds=f"{seconds:.0f}", budget=f"{settings.time:.0f}")
     console.print(used, style="dim")
+    if note := compiling_note(language):
+        console.print(note, style="dim", soft_wrap=True, markup=False, highlight=False)
     report = text("explore.done.report", language, path=folder / "report.html")
     console.print(report, style="bold", soft_wrap=True, markup=False)
 
@@ -159,7 +162,7 @@ class Progress:
 
     def _tick(self, task) -> None:
         """The clock runs on while nothing happens."""
-        elapsed = time.monotonic() - self._began
+        elapsed = working_time() - self._began
         left = self._wording.say("progress.eta", seconds=max(0, round(self._settings.time - elapsed)))
         task.completed = min(elapsed, self._settings.time)
         task.description = ", ".join([*self._words, left])

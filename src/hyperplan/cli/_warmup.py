@@ -24,6 +24,7 @@ import warnings
 from pathlib import Path
 
 from hyperplan._core import jit
+from hyperplan._core.compiling import compile_watch
 from hyperplan._core.parallel import cpu_count
 from hyperplan.cli._cache import STAMP_NAME, measure
 from hyperplan.cli._warmup_compete import candidate_names, warm_candidate
@@ -90,16 +91,22 @@ def run(family: str | None, quiet: bool = False) -> int:
         if not quiet:
             print(f"kernels are warm ({measure(home).current.entries} compiled, nothing to do)")
         return 0
+    if home is None and quiet:  # nobody would find what is compiled here: each process compiles what it needs
+        return 0
     listed, warm = COMMANDS.get(family, (None, warm_one))
     names = selected(family) if listed is None else listed()
     with progress(len(names)) as advance:
         failed = {name: error for name, error in _fit_everywhere(names, advance, warm) if error}
+    compile_watch.add(time.perf_counter() - started)
     for name, error in failed.items():
         print(f"hyperplan: warming {name} failed: {error}", file=sys.stderr)
     if failed:
         return 1
     if home is not None:
-        _write_stamp(home, key, digest)
+        try:
+            _write_stamp(home, key, digest)
+        except OSError as error:  # a full disk: what could not be kept is compiled again when it is needed
+            compile_watch.trouble = error.strerror or str(error)
         print(f"{measure(home).current.entries} kernels compiled and cached in {time.perf_counter() - started:.1f} s")
     return 0
 

@@ -12,7 +12,7 @@ from hyperplan.compete._audit_drift import drift_findings
 from hyperplan.compete._audit_leaks import leak_findings
 from hyperplan.compete._audit_order import order_findings
 from hyperplan.compete._audit_rows import row_findings
-from hyperplan.compete._audit_sample import Sample, draw_rows, draw_sample, sample_size
+from hyperplan.compete._audit_sample import Patience, Sample, draw_rows, draw_sample, sample_size
 from hyperplan.compete._audit_target import target_findings
 from hyperplan.compete._columns_task import typed_target
 
@@ -20,7 +20,19 @@ LEAK_CODES = ("A03", "A04")  # columns that only the user's consent leaves out
 BLOCKING_CODES = ("A22", "A23", "A24", "A27")  # with severity "error": no competition is possible
 
 
-def audit(frame, columns, target: str, task: str, *, test=None, folds=5, group=None, time_column=None, seed=0):
+def audit(
+    frame,
+    columns,
+    target: str,
+    task: str,
+    *,
+    test=None,
+    folds=5,
+    group=None,
+    time_column=None,
+    seed=0,
+    deadline=None,
+):
     """Look for what spoils a comparison of models: leaks, repeated rows, drift, order, empty and odd columns.
 
     The work is bounded: a table of 10 000 columns or of a million rows is looked at on a sample, except for what needs
@@ -43,6 +55,8 @@ def audit(frame, columns, target: str, task: str, *, test=None, folds=5, group=N
         Known groups and time: they are not suspected again.
     seed : int, default=0
         Of the samples.
+    deadline : float, default=None
+        Of `working_time`: checks that have not begun then are left out, and A29 names them; None for no limit.
 
     Returns
     -------
@@ -62,15 +76,18 @@ def audit(frame, columns, target: str, task: str, *, test=None, folds=5, group=N
     y = typed_target(frame[target], task)
     findings = target_findings(target, y, task, folds)
     sample = draw_sample(frame, columns, draw_rows(len(frame), sample_size(len(columns)), seed))
-    findings += column_findings(frame, columns, sample)
-    findings += row_findings(frame, columns, y, task, test)
+    patience = Patience(deadline)
+    findings += column_findings(frame, columns, sample, patience)
+    findings += [] if patience.ends("A01", "A02", "A25") else row_findings(frame, columns, y, task, test)
     if not any(finding.severity == "error" for finding in findings):
         kept = [column for column in columns if column.name not in (group, time_column)]
-        findings += leak_findings(*_labelled(sample, y, task, kept), task, seed)
-        context = {"group": group, "time_column": time_column, "test": test}
-        findings += order_findings(frame, columns, target, y, task, **context)
+        findings += leak_findings(*_labelled(sample, y, task, kept), task, seed, patience)
+        if not patience.ends("A14", "A15", "A16"):
+            context = {"group": group, "time_column": time_column, "test": test}
+            findings += order_findings(frame, columns, target, y, task, **context)
     if test is not None:
-        findings += drift_findings(frame, test, columns, sample, target, seed)
+        findings += drift_findings(frame, test, columns, sample, target, seed, patience)
+    findings += [Finding("A29", "warning", (), {"codes": ", ".join(patience.left_out)})] if patience.left_out else []
     return sorted(findings, key=lambda finding: (SEVERITIES.index(finding.severity), finding.code))
 
 

@@ -5,7 +5,7 @@ import hashlib
 import numpy as np
 
 from hyperplan._base.finding import Finding
-from hyperplan.compete._audit_sample import Sample
+from hyperplan.compete._audit_sample import ENDLESS, Patience, Sample
 from hyperplan.compete._columns_values import as_words, number_format, parse_numbers
 
 NEARLY_EMPTY = 0.9
@@ -14,7 +14,7 @@ MOST_SHOWN = 50  # columns in a finding
 MIXED_LOW, MIXED_HIGH = 0.05, 0.95
 
 
-def column_findings(frame, columns, sample: Sample) -> list[Finding]:
+def column_findings(frame, columns, sample: Sample, patience: Patience = ENDLESS) -> list[Finding]:
     """A05-A07, A17-A19, A26."""
     findings = []
     for code, kinds in (("A05", ("id",)), ("A06", ("constant",))):
@@ -26,13 +26,13 @@ def column_findings(frame, columns, sample: Sample) -> list[Finding]:
         severity = "warning" if any(column.kind != "empty" for column in empty) else "info"
         findings.append(_listing("A07", severity, [column.name for column in empty], share=round(worst, 5)))
     findings += _infinite(frame, columns)
-    findings += _mixed(frame, columns)
+    findings += _mixed(frame, columns, patience)
     rows = max(len(frame), 1)
     many = [c for c in columns if c.kind == "category" and c.distinct > 20 and _is_high(c, rows)]
     if many:
         top = max(many, key=lambda column: column.distinct)
         findings.append(_listing("A19", "info", [c.name for c in many], top=top.name, distinct=top.distinct))
-    return findings + _identical(frame, sample)
+    return findings if patience.ends("A26") else findings + _identical(frame, sample)
 
 
 def _is_high(column, rows: int) -> bool:
@@ -54,13 +54,17 @@ def _infinite(frame, columns) -> list[Finding]:
     return [_listing("A17", "warning", list(counts), cells=sum(counts.values()))] if counts else []
 
 
-def _mixed(frame, columns) -> list[Finding]:
+def _mixed(frame, columns, patience: Patience) -> list[Finding]:
     """Columns that hold both numbers and words."""
     names, example, row = [], "", 0
+    types = dict(zip(map(str, frame.columns), frame.dtypes))
     for column in columns:
-        series = frame[column.name]
-        if series.dtype.kind in "biufM" or column.kind not in ("number", "category") or column.distinct < 10:
+        is_settled = types[column.name].kind in "biufM" or column.kind not in ("number", "category")
+        if is_settled or column.distinct < 10:
             continue
+        if patience.ends("A18"):
+            break
+        series = frame[column.name]
         found = _first_odd_value(series, column)
         if found is not None:
             names.append(column.name)

@@ -10,7 +10,16 @@ import numpy as np
 from scipy.special import chdtrc, kolmogorov
 
 from hyperplan._base.finding import Finding
-from hyperplan.compete._audit_sample import Sample, as_floats, bins_of, draw_rows, draw_sample, sample_size
+from hyperplan.compete._audit_sample import (
+    ENDLESS,
+    Patience,
+    Sample,
+    as_floats,
+    bins_of,
+    draw_rows,
+    draw_sample,
+    sample_size,
+)
 from hyperplan.compete._columns_values import as_words, typed_values
 
 LEVEL = 0.01
@@ -23,12 +32,14 @@ CLASSIFIER_ROWS, CLASSIFIER_COLUMNS = 2000, 100
 MOST_SHOWN = 50
 
 
-def drift_findings(frame, test, columns, sample: Sample, target: str, seed: int = 0) -> list[Finding]:
+def drift_findings(
+    frame, test, columns, sample: Sample, target: str, seed: int = 0, patience: Patience = ENDLESS
+) -> list[Finding]:
     """A11-A13, A22, A27, A28."""
     findings = _columns_that_differ(frame, test, columns, target)
     shared = [column for column in columns if column.name in test.columns]
     findings += changed_types(test, shared)
-    if not len(test) or not shared:
+    if not len(test) or not shared or patience.ends("A11", "A12", "A13"):
         return findings
     findings += _unseen(frame, test, shared)
     other = draw_sample(test, shared, draw_rows(len(test), sample_size(len(columns)), seed))

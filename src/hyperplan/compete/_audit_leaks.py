@@ -10,7 +10,7 @@ classes) for classes, the coefficient of determination for a number.
 import numpy as np
 
 from hyperplan._base.finding import Finding
-from hyperplan.compete._audit_sample import Sample, as_floats, bins_of
+from hyperplan.compete._audit_sample import ENDLESS, Patience, Sample, as_floats, bins_of
 
 FOLDS = 3
 PRIOR_ROWS = 1.0  # weight of the overall mean in that of a bin
@@ -23,7 +23,9 @@ ENOUGH_ROWS = 20
 ROWS_PER_RANGE = 5  # on average; with fewer, ranges do not overlap by chance
 
 
-def leak_findings(sample: Sample, y: np.ndarray, task: str, seed: int = 0) -> list[Finding]:
+def leak_findings(
+    sample: Sample, y: np.ndarray, task: str, seed: int = 0, patience: Patience = ENDLESS
+) -> list[Finding]:
     """A03 for columns that predict too well alone, A04 for those that are the target itself.
 
     Parameters
@@ -36,8 +38,12 @@ def leak_findings(sample: Sample, y: np.ndarray, task: str, seed: int = 0) -> li
     """
     if len(y) < ENOUGH_ROWS:
         return []
-    copies = [column.name for column in sample.columns if is_copy(column, sample.values[column.name], y, task)]
-    skills = column_skills(sample, y, task, seed)
+    copies = []
+    for column in sample.columns:
+        if patience.ends("A04"):
+            break
+        copies += [column.name] if is_copy(column, sample.values[column.name], y, task) else []
+    skills = column_skills(sample, y, task, seed, patience)
     others = {name: skill for name, skill in skills.items() if name not in copies}
     findings = []
     if copies:
@@ -67,12 +73,14 @@ def _suspects(skills: dict[str, float]) -> list[str]:
     return too_good
 
 
-def column_skills(sample: Sample, y: np.ndarray, task: str, seed: int = 0) -> dict[str, float]:
-    """Skill of each column alone, cross-validated."""
+def column_skills(sample: Sample, y, task: str, seed: int = 0, patience: Patience = ENDLESS) -> dict[str, float]:
+    """Skill of each column alone, cross-validated; of the first columns where there is no time for all."""
     fold = np.random.default_rng(seed).permutation(len(y)) % FOLDS
     skill = class_skill if task == "classification" else number_skill
     skills = {}
     for column in sample.columns:
+        if patience.ends("A03"):
+            break
         bins, n_bins = bins_of(column, sample.values[column.name])
         skills[column.name] = skill(bins, n_bins, fold, y)
     doubtful = sorted((name for name in skills if skills[name] >= DOUBTFUL), key=skills.get, reverse=True)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hyperplan._core.compiling import working_time
 from hyperplan.compete._columns import Column
 from hyperplan.compete._columns_values import typed_values
 
@@ -23,6 +24,34 @@ class Sample(NamedTuple):
     rows: np.ndarray
     columns: tuple[Column, ...]
     values: dict
+
+
+class Patience:
+    """How long checks may go on, and which were left out because time was over.
+
+    Parameters
+    ----------
+    deadline : float or None
+        Of `working_time`; None for no end.
+    """
+
+    def __init__(self, deadline: float | None = None):
+        self._deadline, self.left_out = deadline, []
+
+    @property
+    def is_over(self) -> bool:
+        """Whether time is over."""
+        return self._deadline is not None and working_time() > self._deadline
+
+    def ends(self, *codes: str) -> bool:
+        """Whether there is no time for checks of these codes, which is noted."""
+        if not self.is_over:
+            return False
+        self.left_out += [code for code in codes if code not in self.left_out]
+        return True
+
+
+ENDLESS = Patience()
 
 
 def sample_size(n_columns: int) -> int:

@@ -1,17 +1,17 @@
 """``compete``: a table and a question in, an answer that can be defended out."""
 
 import os
-import time as clock
 from dataclasses import replace
 
 import numpy as np
 
+from hyperplan._core.compiling import compile_watch, working_time
 from hyperplan.compete._audit import LEAK_CODES, audit, blocking_findings, leaking_columns
 from hyperplan.compete._blend import add_blend
 from hyperplan.compete._competition import Competition
 from hyperplan.compete._contest import run_contest
 from hyperplan.compete._crew import Crew
-from hyperplan.compete._document import make_document
+from hyperplan.compete._document import glances, make_document
 from hyperplan.compete._errors import AuditError, CompetitionError
 from hyperplan.compete._finish import finish_chosen
 from hyperplan.compete._frames import as_frame, memory_frame, plain_frame, target_values
@@ -25,6 +25,8 @@ from hyperplan.compete._tables import table_hash
 
 SEARCH_SHARE = 0.72  # of the budget; the rest is for the final model and its explanation
 LEAST_SHARE = 0.15  # of the budget that the contest gets even if reading and preparing took longer than they should
+READY_SHARE = 0.4  # of the budget, after which nobody waits for workers that are not ready
+AUDIT_SHARE = 0.3  # of the budget that the audit may have used, reading included
 EXPLAIN_SHARE = 0.97  # of the budget when explanations end
 WRITING = 0.5  # seconds that the report and the model take, about
 
@@ -32,8 +34,9 @@ WRITING = 0.5  # seconds that the report and the model take, about
 def compete(X, y=None, *, test=None, candidates=None, report=None, title="table", spent=0.0, **settings) -> Competition:
     """Compare every suitable model on a table, honestly, within a time budget.
 
-    The budget counts from the call to the end of the explanations; what has to be compiled because it is not in the
-    kernel cache yet comes on top, once.  Ctrl-C ends the comparison, and the answer rests on what was finished.
+    The budget counts from the call to the end of the explanations.  What has to be compiled because it is not in the
+    kernel cache yet is no part of it: the clock stands still meanwhile, and ``document["protocol"]["compiling"]`` says
+    for how long.  Ctrl-C ends the comparison, and the answer rests on what was finished.
 
     Parameters
     ----------
@@ -70,7 +73,7 @@ def compete(X, y=None, *, test=None, candidates=None, report=None, title="table"
     >>> [int(row["is_baseline"]) for row in result.document["leaderboard"]]
     [0, 1]
     """
-    began = clock.monotonic() - spent
+    began, compiled = working_time() - spent, compile_watch.seconds
     whole = settings.pop("settings", None)
     whole = replace(whole, **settings) if whole is not None else Settings(**settings)
     n_workers = worker_count(whole.n_jobs)
@@ -79,15 +82,17 @@ def compete(X, y=None, *, test=None, candidates=None, report=None, title="table"
         frame, whole, own = _with_target(X, y, whole)
         test = None if test is None else as_frame(test)
         tell(phase="auditing")
-        question, found = _asked(frame, whole, test)
+        question, found = _asked(frame, whole, test, began + AUDIT_SHARE * whole.time)
         question = question._replace(labels=_labels(question, own, y))
         tell(phase="guessed", question=question, findings=found)
         problem = question.problem
         listed = [c for c in all_candidates(problem.task, candidates) if _can_play(c, problem)]
         with ctrl_c:
             tell(phase="preparing")
-            began += crew.load(problem, [("_trial.warm", (candidate,)) for candidate in listed])
-            end = max(began + SEARCH_SHARE * whole.time, clock.monotonic() + LEAST_SHARE * whole.time)
+            sha256, shown = table_hash(frame), glances(question)  # now, not when time is short
+            ready = max(began + READY_SHARE * whole.time, working_time() + LEAST_SHARE * whole.time)
+            crew.load(problem, [("_trial.warm", (candidate,)) for candidate in listed], ready)
+            end = max(began + SEARCH_SHARE * whole.time, working_time() + LEAST_SHARE * whole.time)
             contest = run_contest(problem, listed, crew, end, n_workers, tell)
             add_blend(contest)
             if contest.was_interrupted and not any(entry.outcomes for entry in contest.left() if not entry.is_baseline):
@@ -96,12 +101,13 @@ def compete(X, y=None, *, test=None, candidates=None, report=None, title="table"
             deadline = began + EXPLAIN_SHARE * whole.time - WRITING
             extras = finish_chosen(question, contest, standings, crew, deadline, tell)
             findings = {"audit": found, "diagnosis": extras["diagnosis"]}
-            used = {"seconds": clock.monotonic() - began, "jobs": n_workers, "stopped": contest.was_interrupted}
-            document = make_document(question, standings, findings, extras, title, table_hash(frame), used)
+            used = {"seconds": working_time() - began, "compiling": compile_watch.seconds - compiled}
+            used |= {"jobs": n_workers, "stopped": contest.was_interrupted}
+            document = make_document(question, standings, findings, extras, title, sha256, used, shown)
             return Competition(question, contest, standings, extras, document)
 
 
-def _asked(frame, settings: Settings, test):
+def _asked(frame, settings: Settings, test, deadline: float):
     """The question and the findings of the audit; findings that forbid a competition are raised."""
     question = make_question(frame, settings, test)
     found = audit(
@@ -114,6 +120,7 @@ def _asked(frame, settings: Settings, test):
         group=settings.group,
         time_column=settings.time_column,
         seed=settings.seed,
+        deadline=deadline,
     )
     needed = {settings.target, *(column.name for column in question.problem.columns)}
     for finding in blocking_findings(found):

@@ -16,13 +16,13 @@ function of its arguments (see `_trial`).
 """
 
 import itertools
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from hyperplan._base.candidate import Candidate
+from hyperplan._core.compiling import working_time
 from hyperplan.compete._contest_splits import bring_back, keep_common_splits, splits_done
 from hyperplan.compete._crew import CRASHED, TIMED_OUT, Crew
 from hyperplan.compete._measures import rope_of
@@ -131,7 +131,7 @@ class Contest:
 
     def _screen(self) -> None:
         n, d = self.problem.n_rows, len(self.problem.columns)
-        budget = self.deadline - time.monotonic()
+        budget = self.deadline - working_time()
         for entry in self.entries:
             if not entry.is_baseline and self._is_too_large(entry.candidate):
                 entry.drop("skipped", "slow")
@@ -159,7 +159,7 @@ class Contest:
         """A small search, on the first split, for each of the best that grow, while a part of the time lasts."""
         if not LEVELS:
             return
-        budget, wanted = self.deadline - time.monotonic(), []
+        budget, wanted = self.deadline - working_time(), []
         part = PROBING * self.n_workers * budget
         for entry in self._ranking():
             cost = self._trial_seconds(entry, PROBE)
@@ -178,7 +178,7 @@ class Contest:
 
     def _plan(self) -> None:
         """Who plays on, and how many settings each may try."""
-        spare = self.n_workers * (self.deadline - time.monotonic()) * 0.9
+        spare = self.n_workers * (self.deadline - working_time()) * 0.9
         n_splits = len(self.problem.splits[: self.problem.n_folds])
         self._leave_out(spare, n_splits - 1)
         ranking = self._ranking()
@@ -251,7 +251,7 @@ class Contest:
         for entry in ranking:
             if entry.n_tries > 1:  # the first split is judged with searched settings too
                 entry.search(entry.n_tries)
-        quick = CHEAP * (self.deadline - time.monotonic())
+        quick = CHEAP * (self.deadline - working_time())
         ranking.sort(key=lambda entry: self._trial_seconds(entry, entry.n_tries) > quick / len(self.problem.splits))
         for again in range(3):  # once more for those who gave up their search, and again if the next is too long too
             if again:
@@ -285,7 +285,7 @@ class Contest:
 
     def _longer_searches(self) -> list[tuple[Entry, int]]:
         """Who makes how long a search, the best first; nobody twice."""
-        spare, found = self.n_workers * (self.deadline - time.monotonic()) * GO_ON, []
+        spare, found = self.n_workers * (self.deadline - working_time()) * GO_ON, []
         for entry in self._close_to_the_best():
             longer = [level for level in LEVELS if level > entry.n_tries]
             costs = {level: self._longer_seconds(entry, level) * len(entry.outcomes) for level in longer}
@@ -323,7 +323,7 @@ class Contest:
     def _search_less(self, ranking, last: bool) -> None:
         """Those who gave up a search make a smaller one if there is time for it, else play with default settings."""
         n_splits = len(self.problem.splits[: self.problem.n_folds])
-        spare = self.n_workers * (self.deadline - time.monotonic()) * 0.9
+        spare = self.n_workers * (self.deadline - working_time()) * 0.9
         for entry in ranking:
             fits = [
                 level
@@ -358,7 +358,7 @@ class Contest:
             entry.outcomes[answer.key[1]] = answer.value
         elif answer.value != TIMED_OUT:
             entry.drop("failed", _reason(answer.value))
-        elif time.monotonic() >= self.deadline:
+        elif working_time() >= self.deadline:
             pass  # not its fault: the contest is over
         elif entry.n_tries > 1:
             entry.give_up_search()
@@ -382,7 +382,7 @@ def run_contest(problem: Problem, candidates, crew: Crew, deadline: float, n_wor
     crew : Crew
         Workers, started.
     deadline : float
-        Of `time.monotonic`: no trial goes on after it.
+        Of `working_time`: no trial goes on after it.
     n_workers : int
         Size of the crew.
     report : callable, optional

@@ -1,4 +1,7 @@
-"""Several workers: requests in, answers out as they come, nobody over time, nobody lost."""
+"""Several workers: requests in, answers out as they come, nobody over time, nobody lost.
+
+Times are those of `working_time`: while a worker compiles, nobody's time runs.
+"""
 
 import contextlib
 import os
@@ -14,11 +17,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hyperplan._core.scratch import ScratchFolder
+from hyperplan._core.cache_folder import cache_place
+from hyperplan._core.compiling import compile_watch, working_time
 from hyperplan.compete._errors import CompetitionError, reason_of
 from hyperplan.compete._interrupt import CtrlC
 
 ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "BLIS_NUM_THREADS")}
 TIMED_OUT, CRASHED = "timed out", "crashed"
+COMPILING = "compiling"  # instead of whether a request succeeded: a worker begins to compile, or is done
 SLOW_START = 120.0  # seconds that one step of the preparation may take: compiling is slow, hanging is forever
 SPARE_LEAD = 4.0  # seconds before a deadline when a spare worker starts: those who are cut off are replaced at once
 MOST_DEATHS = 5  # of workers that only load and prepare: then something is wrong with all of them
@@ -66,6 +72,7 @@ class Crew:
         self._spare: _Worker | None = None
         self._file: Path | None = None
         self._closing = contextlib.ExitStack()
+        self._is_last = False
 
     def __enter__(self):
         try:
@@ -87,16 +94,21 @@ class Crew:
         finally:
             self._closing.close()
 
-    def load(self, problem, first: list) -> float:
-        """Give the problem to every worker and let it prepare; returns the seconds that were spent on compiling.
+    def load(self, problem, first: list, deadline: float = float("inf")) -> None:
+        """Give the problem to every worker and let it prepare.
+
+        What has to be compiled is compiled once where workers share a cache: each does a part of the preparation, then
+        the parts of the others.
 
         Parameters
         ----------
         problem : Problem
             What every worker loads once.
         first : list of tuple
-            ``(function name, arguments)`` of what each worker does before anything else; each answers with the seconds
-            it spent on compiling.  A worker that dies or hangs at it is replaced by one that skips it.
+            ``(function name, arguments)`` of what each worker does before anything else.  A worker that dies or hangs
+            at it is replaced by one that skips it.
+        deadline : float
+            Of `working_time`: then nobody is waited for any more; who is not ready begins later.
         """
         self._file = self._scratch.place(PROBLEM)
         try:
@@ -104,26 +116,38 @@ class Crew:
                 pickle.dump(problem, file, protocol=pickle.HIGHEST_PROTOCOL)
         except OSError as error:
             raise CompetitionError("no_scratch", reason=reason_of(error)) from None
+        n_parts = 1 if cache_place().home is None else self.n_workers
+        parts = [first[number::n_parts] for number in range(n_parts)]
         for worker in self._workers:
-            worker.load(self._file, first)
+            worker.load(self._file)
+        for turn in range(min(n_parts, 2)):
+            for number, worker in enumerate(self._workers):
+                own = number % n_parts
+                others = [step for other, part in enumerate(parts) if other != own for step in part]
+                worker.prepare(others if turn else parts[own])
+            self._wait(deadline)
+
+    def _wait(self, deadline: float) -> None:
+        """Until all workers are ready, or time is over."""
         deaths = 0
-        while not all(worker.is_ready for worker in self._workers):
+        while not all(worker.is_ready for worker in self._workers) and working_time() < deadline:
             self._ctrl_c.check()
             time.sleep(GLANCE / 10)
             for worker in list(self._workers):
-                if worker.is_dead or (not worker.is_ready and time.monotonic() > worker.heard + SLOW_START):
+                if worker.is_dead or (not worker.is_ready and working_time() > worker.heard + SLOW_START):
                     deaths += 1
                     if deaths > MOST_DEATHS:
                         raise CompetitionError("no_workers")
                     self._replace(worker)
-        return max(worker.compiled for worker in self._workers)
 
-    def run(self, requests, deadline: float, is_wanted=lambda key: True):
+    def run(self, requests, deadline: float, is_wanted=lambda key: True, is_last=False):
         """Work through requests ``(key, function name, arguments, seconds allowed)``, yielding answers as they come.
 
-        Requests that have not begun at the deadline, or whose key is not wanted any more, are left out; one that runs
-        too long is ended and reported.  Ctrl-C is raised here, between two answers.
+        Requests that have not begun at the deadline (of `working_time`), or whose key is not wanted any more, are left
+        out; one that runs too long is ended and reported.  Ctrl-C is raised here, between two answers.  After the last
+        requests nobody is replaced: new workers would only take time from what is left to do.
         """
+        self._is_last = is_last
         waiting, busy = list(requests), {}
         try:
             while waiting or busy:
@@ -134,22 +158,24 @@ class Crew:
                 yield from self._collected(busy, deadline)
         finally:
             for worker in busy:  # what they do is not wanted any more
-                self._replace(worker)
+                self._cut_off(worker)
 
     def _hand_out(self, waiting, busy, deadline, is_wanted) -> None:
-        while waiting and len(busy) < self.n_workers and time.monotonic() < deadline:
+        while waiting and len(busy) < self.n_workers and working_time() < deadline:
             key, name, arguments, allowed = waiting.pop(0)
             if is_wanted(key):
-                worker = next(worker for worker in self._workers if worker not in busy)
+                idle = [worker for worker in self._workers if worker not in busy]
+                worker = max(idle, key=lambda worker: worker.is_ready and not worker.is_dead)
                 worker = self._replace(worker) if worker.is_dead else worker
                 busy[worker] = _Job(key, allowed)
                 worker.send(name, arguments)
 
     def _collected(self, busy, deadline):
         """Answers that arrive before the next worker is over time, or the end of that worker."""
-        now = time.monotonic()
-        if self._spare is None and deadline - now < SPARE_LEAD:
+        now = working_time()
+        if self._spare is None and not self._is_last and deadline - now < SPARE_LEAD:
             self._spare = _Worker(self._answers)
+            self._spare.load(self._file)
         for worker, job in busy.items():
             if job.began is None and worker.is_ready:
                 job.began = now
@@ -159,21 +185,30 @@ class Crew:
             if worker in busy:
                 job = busy.pop(worker)
                 if answer is None:
-                    self._replace(worker)
+                    self._cut_off(worker)
                     answer = (False, CRASHED)
                 yield Answer(job.key, *answer)
         for worker, job in list(busy.items()):
-            if time.monotonic() > job.end(deadline):
+            if working_time() > job.end(deadline):
                 del busy[worker]
-                self._replace(worker)
+                self._cut_off(worker)
                 yield Answer(job.key, False, TIMED_OUT)
+
+    def _cut_off(self, worker) -> None:
+        """End a worker; another takes its place unless nothing is left to do."""
+        if self._is_last:
+            worker.stop()
+        else:
+            self._replace(worker)
 
     def _replace(self, worker) -> "_Worker":
         """Another worker in the place of one that is no good; it loads the problem and prepares nothing."""
         worker.stop()
-        new, self._spare = self._spare or _Worker(self._answers), None
+        new, self._spare = self._spare, None
+        if new is None:
+            new = _Worker(self._answers)
+            new.load(self._file)
         self._workers[self._workers.index(worker)] = new
-        new.load(self._file, [])
         return new
 
 
@@ -191,9 +226,8 @@ class _Worker:
         )
         self._answers = answers
         self._unheard = 1  # answers to what it does at first: loading the problem is one
-        self.compiled = 0.0
         self.is_dead = False
-        self.heard = time.monotonic()
+        self.heard = working_time()
         threading.Thread(target=self._listen, daemon=True).start()
 
     @property
@@ -201,11 +235,14 @@ class _Worker:
         """Whether it has loaded the problem and prepared."""
         return self._unheard == 0
 
-    def load(self, problem_file, first) -> None:
-        """Load the problem and prepare."""
-        self.heard = time.monotonic()
-        self._unheard += len(first)
+    def load(self, problem_file) -> None:
+        """Load the problem."""
+        self.heard = working_time()
         self.send("problem", str(problem_file))
+
+    def prepare(self, first) -> None:
+        """Do something of which only the end matters."""
+        self._unheard += len(first)
         for name, arguments in first:
             self.send(name, arguments)
 
@@ -221,19 +258,28 @@ class _Worker:
                 answer = pickle.load(self._process.stdout)
             except (EOFError, pickle.UnpicklingError, ValueError, OSError):
                 self.is_dead = True
+                compile_watch.end(self)
                 self._answers.put((self, None))
                 return
-            if self._unheard:
-                self.compiled += answer[1] if answer[0] and answer[1] else 0.0
-                self.heard = time.monotonic()
+            if answer[0] == COMPILING:
+                _note_compiling(self, *answer[1:])
+            elif self._unheard:
+                self.heard = working_time()
                 self._unheard -= 1
             else:
                 self._answers.put((self, answer))
 
     def stop(self) -> None:
         """End the process; it holds nothing that must be saved."""
+        self.is_dead = True
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             with contextlib.suppress(OSError):
                 pipe.close()
+
+
+def _note_compiling(worker: _Worker, is_on: bool, trouble: str) -> None:
+    """What a worker compiles, or could not keep, as if it were done here."""
+    compile_watch.trouble = trouble or compile_watch.trouble
+    (compile_watch.begin if is_on else compile_watch.end)(worker)

@@ -24,7 +24,7 @@ MOST_COLUMNS = 400  # shown with their distribution
 
 
 def make_document(
-    question: Question, standings: Standings, findings, extras: dict, title: str, sha256: str, used: dict
+    question: Question, standings: Standings, findings, extras: dict, title: str, sha256: str, used: dict, shown: list
 ):
     """Assemble the document.
 
@@ -42,7 +42,9 @@ def make_document(
     title, sha256 : str
         Name and digest of the table.
     used : dict
-        ``seconds`` and ``jobs``.
+        ``seconds``, of these spent on ``compiling`` besides, and ``jobs``.
+    shown : list of dict
+        The columns at a glance (see `glances`).
     """
     problem, chosen = question.problem, standings.chosen
     document = {
@@ -52,7 +54,7 @@ def make_document(
         "title": title,
         "task": problem.task,
         "metric": _metric(problem),
-        "data": _data(question),
+        "data": _data(question, shown),
         "protocol": _protocol(question, standings, used),
         "leaderboard": [_within_reach(row, problem.measure) for row in standings.rows],
         "chosen": _chosen(problem, standings, extras),
@@ -134,6 +136,7 @@ def _protocol(question, standings, used) -> dict:
         "jobs": used["jobs"],
         "budget": float(question.settings.time),
         "used": round(used["seconds"], 2),
+        "compiling": round(used["compiling"], 2),
         "stopped": used["stopped"],
     }
 
@@ -167,22 +170,29 @@ def _chosen(problem, standings, extras) -> dict:
         "score": _within_reach(standings.score, problem.measure),
         "other_metrics": [_within_reach(other, MEASURES[other["name"]]) for other in other_metrics(problem, chosen)],
         "holdout": _within_reach(extras["holdout"], problem.measure) if extras.get("holdout") else None,
+        "fitted_rows": extras.get("rows", problem.n_rows),
     }
 
 
-def _data(question: Question) -> dict:
-    problem, labelled = question.problem, int(question.is_labelled.sum())
-    rows, used = len(question.frame), {column.name for column in problem.columns}
+def glances(question: Question) -> list[dict]:
+    """Every column but the target at a glance, in the order of the table."""
+    used, whole = {column.name for column in question.problem.columns}, question.is_labelled.all()
+    typed = question.problem.typed if whole else {}
+    return [
+        column_glance(question.frame, column, k, typed.get(column.name)) | {"used": column.name in used}
+        for k, column in enumerate(question.columns)
+    ]
+
+
+def _data(question: Question, shown: list) -> dict:
+    problem, labelled, rows = question.problem, int(question.is_labelled.sum()), len(question.frame)
     return {
         "rows": rows,
         "labelled": labelled,
         "unlabelled": rows - labelled,
         "test_rows": 0 if question.test is None else len(question.test),
         "target": _target(question.settings.target, problem),
-        "columns": [
-            column_glance(question.frame, column, k) | {"used": column.name in used}
-            for k, column in enumerate(question.columns)
-        ],
+        "columns": shown,
     }
 
 
@@ -195,14 +205,17 @@ def _target(name, problem) -> dict:
     return {"name": name, "edges": edges.tolist(), "counts": counts.tolist(), "mean": mean, "std": spread}
 
 
-def column_glance(frame, column, position: int) -> dict:
-    """A column at a glance: a histogram of numbers and dates, the most frequent categories."""
+def column_glance(frame, column, position: int, values=None) -> dict:
+    """A column at a glance: a histogram of numbers and dates, the most frequent categories.
+
+    Its typed `values` may be given where they are known: to read them from texts takes long.
+    """
     found = {"name": column.name, "kind": column.kind, "why": column.why, "missing": column.missing,
              "distinct": column.distinct, "edges": None, "counts": None, "top": None}  # fmt: skip
     if position >= MOST_COLUMNS:
         return found
     if column.kind in ("number", "date"):
-        values = typed_values(frame[column.name], column)
+        values = typed_values(frame[column.name], column) if values is None else values
         if column.kind == "date":
             values = values[~np.isnat(values)].astype("datetime64[s]").astype(np.int64) / DAY
         found |= _histogram(values[np.isfinite(values)])

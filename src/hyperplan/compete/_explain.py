@@ -11,7 +11,7 @@ import numpy as np
 
 from hyperplan._core.parallel import thread_limit
 from hyperplan.compete import _models
-from hyperplan.compete._problem import Problem
+from hyperplan.compete._problem import ALL_ROWS, Problem, some_rows
 from hyperplan.compete._trial import certificate_of, final_model, fitted
 
 ROWS = 2000  # on which importances are measured
@@ -22,15 +22,16 @@ TOP = 6  # columns whose dependence is shown
 SHARES = (0.125, 0.25, 0.5, 1.0)
 
 
-def finish(problem: Problem, candidate, n_tries: int, settings, extra: dict, n_jobs: int):
-    """The final pipeline, its settings and certificate, and predictions for the tables of `extra`.
+def finish(problem: Problem, candidate, n_tries: int, settings, extra: dict, n_jobs: int, count: int | None = None):
+    """The final pipeline, its settings and certificate, predictions for the tables of `extra`, and its rows.
 
     The other workers have nothing to do meanwhile: this one takes their cores, which changes no bit of the result.
     """
     with thread_limit(n_jobs):
-        pipeline, settings = final_model(problem, candidate, n_tries, settings)
+        rows = problem.train_rows(ALL_ROWS) if count is None else some_rows(problem, count)
+        pipeline, settings = final_model(problem, candidate, n_tries, settings, rows)
         predictions = {name: _models.predict(pipeline, typed, len(problem.classes)) for name, typed in extra.items()}
-    return pipeline, settings, certificate_of(pipeline), predictions
+    return pipeline, settings, certificate_of(pipeline), predictions, len(rows)
 
 
 def explain(problem: Problem, candidate, settings: dict, split: int, seconds: float):

@@ -1,12 +1,13 @@
 """After the contest: fit the chosen model on all rows, predict what is asked, and explain it while time lasts."""
 
 import contextlib
-import time
 
 import numpy as np
 
+from hyperplan._base.finding import Finding
+from hyperplan._core.compiling import working_time
 from hyperplan.compete._contest import Contest
-from hyperplan.compete._crew import Crew
+from hyperplan.compete._crew import TIMED_OUT, Crew
 from hyperplan.compete._diagnosis import diagnose_chosen
 from hyperplan.compete._errors import CompetitionError
 from hyperplan.compete._measures import MEASURES
@@ -15,8 +16,12 @@ from hyperplan.compete._question import Question
 from hyperplan.compete._standings import LEVEL, Standings
 
 LEARNING_SPLITS = 5
-PATIENT = 600.0  # seconds that the final fit may take beyond the budget: without it there is no answer
+PATIENT = 600.0  # seconds that the last, smallest fit may take beyond the budget: without it there is no answer
 MORE_ROWS = 1.25  # how many times longer a trial takes on all rows
+SURE = 0.7  # share of the time that is left for which a fit on a part of the rows is planned
+SHORT = 0.5  # seconds for which the fit is planned that takes the place of one that took too long
+GRACE = 1.0  # seconds that the final fit is given though no time is left
+FEWEST = 500  # rows that the final model is fitted on, where there are as many
 SHARE_OF_REST = 0.5  # of the time that is left, for a search on all rows, and for shuffling columns
 
 
@@ -27,12 +32,12 @@ def finish_chosen(question: Question, contest: Contest, standings: Standings, cr
     """
     tell(phase="finishing")
     is_hurried, chosen = contest.was_interrupted, standings.chosen
-    settings = _known_settings(question.problem, chosen, time.monotonic() if is_hurried else deadline)
+    settings = _known_settings(question.problem, chosen, working_time() if is_hurried else deadline)
     try:
-        found = _final(question, chosen, crew, settings)
+        found = _final(question, chosen, crew, settings, deadline)
     except KeyboardInterrupt:
         is_hurried = contest.was_interrupted = True
-        found = _final(question, chosen, crew, _best_settings(question.problem, chosen))
+        found = _final(question, chosen, crew, _best_settings(question.problem, chosen), deadline)
     if question.test is not None and question.settings.target in question.test.columns:
         found["holdout"] = _holdout(question, found["predictions"]["test"])
     curves: dict = {}
@@ -41,24 +46,58 @@ def finish_chosen(question: Question, contest: Contest, standings: Standings, cr
         curves = _explain(found, chosen, crew, deadline)
     model, importances = found["pipeline"].model, found.get("importances")
     found["diagnosis"] = diagnose_chosen(contest, standings, model, curves, importances)
+    if found["rows"] < question.problem.n_rows:
+        found["diagnosis"].insert(0, _partly_fitted(question, found["rows"]))
     return found
 
 
-def _final(question, chosen, crew, settings) -> dict:
-    """The pipeline fitted on all rows by one worker that has all cores."""
-    arguments = (chosen.candidate, chosen.n_tries, settings, _tables_to_predict(question), crew.n_workers)
-    found: dict = {}
-    requests = [(("final", 0), "_explain.finish", arguments, PATIENT)]
-    for answer in crew.run(requests, time.monotonic() + PATIENT):
-        if not answer.is_ok:
-            raise CompetitionError("nobody", reasons=f"{chosen.candidate.name}: {answer.value}")
-        found["pipeline"], found["settings"], found["certificate"], found["predictions"] = answer.value
-    return found
+def _partly_fitted(question: Question, rows: int) -> Finding:
+    """D15: there was no time for a fit on all rows."""
+    budget = float(question.settings.time)
+    return Finding("D15", "warning", (), {"rows": rows, "all": question.problem.n_rows, "budget": budget})
+
+
+def _final(question, chosen, crew, settings, deadline: float) -> dict:
+    """The pipeline fitted by one worker that has all cores: on all rows, or on as many as there is time for."""
+    tables = _tables_to_predict(question)
+    seconds = final_seconds(question.problem, chosen, tables)
+    for rows, allowed in _attempts(question.problem, seconds, deadline - working_time()):
+        known = settings if rows is None else _best_settings(question.problem, chosen)
+        arguments = (chosen.candidate, chosen.n_tries, known, tables, crew.n_workers, rows)
+        requests = [(("final", 0), "_explain.finish", arguments, allowed)]
+        for answer in crew.run(requests, working_time() + allowed):
+            if answer.is_ok:
+                names = ("pipeline", "settings", "certificate", "predictions", "rows")
+                return dict(zip(names, answer.value, strict=True))
+            if answer.value != TIMED_OUT:
+                raise CompetitionError("nobody", reasons=f"{chosen.candidate.name}: {answer.value}")
+    raise CompetitionError("nobody", reasons=f"{chosen.candidate.name}: {TIMED_OUT}")
+
+
+def final_seconds(problem, chosen, tables: dict) -> float:
+    """What the fit on all rows and the predictions that are asked for will take, from what the trials took."""
+    outcomes = chosen.outcomes.values()
+    per_row = max(outcome.predict_seconds / max(len(outcome.prediction), 1) for outcome in outcomes)
+    n_asked = sum(len(next(iter(typed.values()), ())) for typed in tables.values())
+    return MORE_ROWS * max(outcome.fit_seconds for outcome in outcomes) + per_row * n_asked
+
+
+def _attempts(problem, seconds: float, left: float) -> list[tuple[int | None, float]]:
+    """``(rows, seconds allowed)`` of fits to try, one after the other: None for all rows.
+
+    Fits take about as long as they have rows, many longer: a part is planned with time to spare.
+    """
+    few = max(FEWEST, int(problem.n_rows * min(1.0, SHORT / max(seconds, 1e-9))))
+    if seconds <= max(left, SHORT) or problem.n_rows <= FEWEST:
+        first = (None, max(left, GRACE))
+    else:
+        first = (max(FEWEST, int(problem.n_rows * min(1.0, SURE * max(left, SHORT) / seconds))), max(left, GRACE))
+    return [first, (min(few, first[0] or problem.n_rows) if problem.n_rows > FEWEST else None, PATIENT)]
 
 
 def _explain(found: dict, chosen, crew, deadline) -> dict:
     """Add importances, dependences and the learning curve; returns the curves of the splits."""
-    seconds = SHARE_OF_REST * (deadline - time.monotonic())
+    seconds = SHARE_OF_REST * (deadline - working_time())
     arguments = (chosen.candidate, chosen.outcomes[0].settings, 0, seconds)
     requests = [(("explain", 0), "_explain.explain", arguments, PATIENT)]
     requests += [
@@ -67,7 +106,7 @@ def _explain(found: dict, chosen, crew, deadline) -> dict:
     ]
     answers = {}
     with contextlib.suppress(KeyboardInterrupt):
-        for answer in crew.run(requests, deadline):
+        for answer in crew.run(requests, deadline, is_last=True):
             if answer.is_ok:
                 answers[answer.key] = answer.value
     found |= _explanations(answers)
@@ -77,7 +116,7 @@ def _explain(found: dict, chosen, crew, deadline) -> dict:
 def _known_settings(problem, chosen, deadline: float):
     """None to search on all rows; when that would take too long, the settings of the split they served best."""
     slowest = max(outcome.seconds for outcome in chosen.outcomes.values())
-    if chosen.n_tries <= 1 or MORE_ROWS * slowest <= SHARE_OF_REST * (deadline - time.monotonic()):
+    if chosen.n_tries <= 1 or MORE_ROWS * slowest <= SHARE_OF_REST * (deadline - working_time()):
         return None
     return _best_settings(problem, chosen)
 

@@ -87,3 +87,21 @@ class Problem(NamedTuple):
 def task_seed(problem: Problem, candidate: Candidate, split: int) -> list[int]:
     """Seed of one trial: by the problem, the candidate's name and the split, not by when or where it runs."""
     return [problem.seed, split + 1, *candidate.name.encode()]
+
+
+def some_rows(problem: Problem, count: int) -> np.ndarray:
+    """About so many of the rows, the same for the same seed: the latest where there is time, every class among them."""
+    if count >= problem.n_rows:
+        return np.arange(problem.n_rows)
+    if problem.order is not None:
+        mixed = np.argsort(problem.order, kind="stable")[::-1]
+    else:
+        mixed = np.random.default_rng(problem.seed).permutation(problem.n_rows)
+    if not problem.classes:
+        return np.sort(mixed[:count])
+    y = problem.y[mixed]
+    place = np.empty(len(y), np.intp)  # of each row among those of its class
+    by_class = np.argsort(y, kind="stable")
+    sizes = np.bincount(y, minlength=len(problem.classes))
+    place[by_class] = np.arange(len(y)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return np.sort(mixed[place < np.ceil(sizes[y] * count / len(y))])

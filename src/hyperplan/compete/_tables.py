@@ -194,10 +194,10 @@ def table_hash(frame) -> str:
     True
     """
     digest = hashlib.sha256(f"{len(frame)} rows".encode())
-    for position, name in enumerate(frame.columns):
+    for name, series in frame.items():
         encoded = str(name).encode()
         digest.update(b"%d:%b" % (len(encoded), encoded))
-        for part in _column_bytes(frame.iloc[:, position]):
+        for part in _column_bytes(series):
             digest.update(part)
     return digest.hexdigest()
 
@@ -221,7 +221,7 @@ def _column_bytes(series):
     if kind == "M" and not _is_beyond_nanoseconds(series):
         return [b"t", series.to_numpy("datetime64[ns]").astype("<i8").tobytes()]
     codes, values = pandas.factorize(series)
-    words = [str(value).encode("utf-8", errors="replace") for value in values]
+    words = [str(value).encode("utf-8", errors="replace") for value in values.to_numpy(dtype=object)]
     lengths = np.array([len(word) for word in words], dtype="<i8")
     return [b"s", codes.astype("<i8").tobytes(), lengths.tobytes(), b"".join(words)]
 

@@ -5,14 +5,13 @@ numbers come out whenever, wherever and however often it runs.  This is what `hy
 """
 
 import contextlib
-import time
 from collections import Counter
 from typing import NamedTuple
 
 import numpy as np
 
 from hyperplan._base.candidate import Candidate
-from hyperplan._core import jit
+from hyperplan._core.compiling import working_time
 from hyperplan.compete import _models
 from hyperplan.compete._committee import fit_committee, is_committee
 from hyperplan.compete._problem import ALL_ROWS, Problem
@@ -64,13 +63,13 @@ TRAIN_SAMPLE = 5000
 
 def run_trial(problem: Problem, trial: Trial) -> Outcome:
     """Tune, fit, predict, score."""
-    began = time.perf_counter()
+    began = working_time()
     settings = search(problem, trial.candidate, trial.split, trial.n_tries).settings
     train, test = problem.splits[trial.split]
     pipeline, fit_seconds = fitted(problem, trial.candidate, settings, train)
-    before = time.perf_counter()
+    before = working_time()
     prediction = _models.predict(pipeline, problem.rows(problem.typed, test), len(problem.classes))
-    predict_seconds = time.perf_counter() - before
+    predict_seconds = working_time() - before
     some = train[:: 1 + len(train) // TRAIN_SAMPLE]
     on_train = _models.predict(pipeline, problem.rows(problem.typed, some), len(problem.classes))
     return Outcome(
@@ -80,7 +79,7 @@ def run_trial(problem: Problem, trial: Trial) -> Outcome:
         settings,
         fit_seconds,
         predict_seconds,
-        time.perf_counter() - began,
+        working_time() - began,
         certificate_of(pipeline),
         _ending(pipeline),
     )
@@ -89,19 +88,14 @@ def run_trial(problem: Problem, trial: Trial) -> Outcome:
 WARM_ROWS, WARM_COLUMNS = 60, 5
 
 
-def warm(problem: Problem, candidate: Candidate) -> float:
-    """Fit a candidate on a few rows, so that loading compiled kernels is not taken for the cost of a fit.
-
-    Returns the seconds this took if kernels had to be compiled, otherwise 0.
-    """
-    began, before = time.perf_counter(), compiled_kernels()
+def warm(problem: Problem, candidate: Candidate) -> None:
+    """Fit a candidate on a few rows, so that loading compiled kernels is not taken for the cost of a fit."""
     problem = problem._replace(columns=_few_of_each_kind(problem.columns))
     rows = np.linspace(0, problem.n_rows - 1, min(WARM_ROWS, problem.n_rows)).round().astype(int)
     with contextlib.suppress(Exception):  # a candidate that fails will be reported when its turn comes
         few = {name: 5 for name in ("n_estimators", "max_iter") if name in candidate.build({}).get_params()}
         pipeline, _ = fitted(problem, candidate, few, rows)
         _models.predict(pipeline, problem.rows(problem.typed, rows), len(problem.classes))
-    return time.perf_counter() - began if compiled_kernels() > before else 0.0
 
 
 def _few_of_each_kind(columns) -> tuple:
@@ -110,15 +104,10 @@ def _few_of_each_kind(columns) -> tuple:
     return tuple(column for column in columns if column in places[column.kind])
 
 
-def compiled_kernels() -> int:
-    """How many kernels this process had to compile, because the cache did not have them."""
-    return sum(sum(kernel.stats.cache_misses.values()) for kernel in jit.kernels if hasattr(kernel, "stats"))
-
-
 def fitted(problem: Problem, candidate: Candidate, settings: dict, rows):
     """The fitted pipeline and the seconds it took."""
-    began = time.perf_counter()
-    return _fitted(problem, candidate, settings, rows), time.perf_counter() - began
+    began = working_time()
+    return _fitted(problem, candidate, settings, rows), working_time() - began
 
 
 def _fitted(problem: Problem, candidate: Candidate, settings: dict, rows):
@@ -135,11 +124,12 @@ def _fitted(problem: Problem, candidate: Candidate, settings: dict, rows):
     return _models.build(candidate, settings, problem.columns).fit(typed, y)
 
 
-def final_model(problem: Problem, candidate: Candidate, n_tries: int, settings: dict | None = None):
-    """The pipeline fitted on all labelled rows with settings found on them, and these settings."""
+def final_model(problem: Problem, candidate: Candidate, n_tries: int, settings: dict | None = None, rows=None):
+    """The pipeline fitted on all labelled rows (or on some), with settings found on all of them, and these settings."""
     if settings is None:
         settings = search(problem, candidate, ALL_ROWS, n_tries).settings
-    return fitted(problem, candidate, settings, problem.train_rows(ALL_ROWS))[0], settings
+    rows = problem.train_rows(ALL_ROWS) if rows is None else rows
+    return fitted(problem, candidate, settings, rows)[0], settings
 
 
 def certificate_of(pipeline) -> dict | None:

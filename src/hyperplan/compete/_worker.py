@@ -1,7 +1,8 @@
 """A worker: a process of its own that runs what it is sent, so that a fit which hangs or crashes ends nobody else.
 
 ``python -m hyperplan.compete._worker`` reads requests from its standard input and answers on its standard output, as
-pickles between the two processes only: ``(function name, arguments)``, then ``(True, result)`` or ``(False, reason)``.
+pickles between the two processes only: ``(function name, arguments)``, then ``(True, result)`` or ``(False, reason)``;
+before an answer there may be word of kernels that are being compiled, during which no time runs.
 """
 
 import importlib
@@ -12,6 +13,8 @@ import sys
 import threading
 import warnings
 
+from hyperplan.compete._crew import COMPILING
+
 
 def main() -> int:
     """Answer requests until the parent closes the pipe."""
@@ -19,8 +22,17 @@ def main() -> int:
     requests, answers = sys.stdin.buffer, os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a model prints is no answer
     warnings.simplefilter("ignore")
+    from hyperplan._core.compiling import compile_watch
     from hyperplan._core.parallel import thread_limit
 
+    lock = threading.Lock()
+
+    def send(*answer):
+        with lock:
+            pickle.dump(answer, answers, protocol=pickle.HIGHEST_PROTOCOL)
+            answers.flush()
+
+    compile_watch.tell = lambda is_on: send(COMPILING, is_on, compile_watch.trouble)
     problem = None
     with thread_limit(1):
         while True:
@@ -34,8 +46,7 @@ def main() -> int:
                 answer = (True, None)
             else:
                 answer = _answer(problem, name, arguments)
-            pickle.dump(answer, answers, protocol=pickle.HIGHEST_PROTOCOL)
-            answers.flush()
+            send(*answer)
 
 
 def _end_with_parent() -> None:

@@ -1,6 +1,6 @@
 """The budget: how much of it is gone, and whether somebody wants to stop."""
 
-import time
+from hyperplan._core.compiling import working_time
 
 
 class Clock:
@@ -18,12 +18,12 @@ class Clock:
 
     def __init__(self, seconds: float, spent: float = 0.0, ctrl_c=None):
         self.seconds, self._ctrl_c = seconds, ctrl_c
-        self._began = time.monotonic() - spent
+        self._began = working_time() - spent
 
     @property
     def used(self) -> float:
         """Seconds since the beginning."""
-        return time.monotonic() - self._began
+        return working_time() - self._began
 
     @property
     def is_stopped(self) -> bool:

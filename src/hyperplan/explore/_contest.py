@@ -9,12 +9,12 @@ that with the largest silhouette is chosen; then the simplest.  The clock decide
 and of how many settings, nothing else: each depends on the seed alone.
 """
 
-import time
 import warnings
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from hyperplan._core.compiling import working_time
 from hyperplan.explore._judge import NO_GROUPS, Judge, Scores, coded, group_codes
 from hyperplan.explore._methods import METHODS, Method, sight_of
 from hyperplan.metrics import adjusted_rand_score
@@ -161,7 +161,7 @@ def _first_look(judge: Judge, listed, seed, clock, tell) -> list[Entry]:
                 entry.reason = "budget"
                 continue
             tell(phase="grouping", method=method.name)
-            began = time.perf_counter()
+            began = working_time()
             try:
                 entry.model, raw = fitted(method, settings, judge.points)
                 entry.codes = group_codes(raw)
@@ -169,7 +169,7 @@ def _first_look(judge: Judge, listed, seed, clock, tell) -> list[Entry]:
                 entry.scores = judge.scores(entry.labels)
             except Exception as error:  # a method that fails is reported, and the others go on
                 entry.labels, entry.reason = None, f"{type(error).__name__}: {error}"[:200]
-            entry.seconds = cost = time.perf_counter() - began
+            entry.seconds = cost = working_time() - began
     return entries
 
 
@@ -188,9 +188,9 @@ def _refit(entries, points, seed: int, clock, tell) -> int:
             if not clock.has(REFIT_END, entry.seconds):
                 continue
             tell(phase="refitting", method=entry.method.name)
-            began = time.perf_counter()
+            began = working_time()
             entry.agreements.append(_agreement(entry, rows, points))
-            entry.seconds = min(entry.seconds, time.perf_counter() - began)
+            entry.seconds = min(entry.seconds, working_time() - began)
             done = number + 1
     return done
 

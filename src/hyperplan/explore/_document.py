@@ -194,6 +194,7 @@ def _protocol(found, used: dict) -> dict:
         "jobs": used["jobs"],
         "budget": float(found.settings.time),
         "used": round(used["seconds"], 2),
+        "compiling": round(used["compiling"], 2),
         "refits": found.contest.n_refits,
         "draws": found.contest.n_draws,
         "stable": STABLE,

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hyperplan._base.finding import SEVERITIES
+from hyperplan._core.compiling import compile_watch
 from hyperplan._core.parallel import effective_n_jobs, thread_limit
 from hyperplan.compete._audit_sample import draw_rows
 from hyperplan.compete._columns import Column, guess_columns, with_kinds
@@ -64,8 +65,9 @@ class Found:
 def explore(table, *, methods=None, report=None, title="table", spent=0.0, **settings) -> Exploration:
     """Look at a table without a question: maps, dimension, groups if there are any, rows that stand out.
 
-    The budget counts from the call; what has to be compiled because it is not in the kernel cache yet is part of it
-    (``hyperplan warmup`` compiles beforehand).  Ctrl-C ends the search, and the answer rests on what was finished.
+    The budget counts from the call.  What has to be compiled because it is not in the kernel cache yet is no part of
+    it: the clock stands still meanwhile (``hyperplan warmup`` compiles beforehand).  Ctrl-C ends the search, and the
+    answer rests on what was finished.
 
     Parameters
     ----------
@@ -104,14 +106,15 @@ def explore(table, *, methods=None, report=None, title="table", spent=0.0, **set
     listed = all_methods(methods)
     ctrl_c, tell = CtrlC(), report or (lambda **event: None)
     with thread_limit(effective_n_jobs(whole.n_jobs)), ctrl_c:
-        clock = Clock(whole.time, spent, ctrl_c)
+        clock, compiled = Clock(whole.time, spent, ctrl_c), compile_watch.seconds
         frame = as_frame(table)
         tell(phase="auditing")
         columns, used = read_columns(frame, whole)
         findings = audit_table(frame, [column for column in columns if column.name not in whole.drop], whole.seed)
         tell(phase="guessed", columns=columns, used=used, rows=len(frame))
         found = _find(frame, whole, columns, used, findings, listed, clock, tell)
-        spending = {"seconds": clock.used, "jobs": effective_n_jobs(None), "was_interrupted": clock.is_stopped}
+        spending = {"seconds": clock.used, "compiling": compile_watch.seconds - compiled}
+        spending |= {"jobs": effective_n_jobs(None), "was_interrupted": clock.is_stopped}
         return Exploration(found, make_document(found, title, table_hash(frame), spending))
 
 
