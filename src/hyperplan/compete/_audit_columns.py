@@ -7,6 +7,7 @@ import numpy as np
 from hyperplan._base.finding import Finding
 from hyperplan.compete._audit_sample import ENDLESS, Patience, Sample
 from hyperplan.compete._columns_values import as_words, number_format, parse_numbers
+from hyperplan.compete._preparation import MOST_CHARACTERS
 
 NEARLY_EMPTY = 0.9
 MANY_LEVELS, FEW_ROWS_EACH = 100, 10.0
@@ -15,7 +16,7 @@ MIXED_LOW, MIXED_HIGH = 0.05, 0.95
 
 
 def column_findings(frame, columns, sample: Sample, patience: Patience = ENDLESS) -> list[Finding]:
-    """A05-A07, A17-A19, A26."""
+    """A05-A07, A17-A19, A26, A30."""
     findings = []
     for code, kinds in (("A05", ("id",)), ("A06", ("constant",))):
         if names := [column.name for column in columns if column.kind in kinds]:
@@ -26,6 +27,7 @@ def column_findings(frame, columns, sample: Sample, patience: Patience = ENDLESS
         severity = "warning" if any(column.kind != "empty" for column in empty) else "info"
         findings.append(_listing("A07", severity, [column.name for column in empty], share=round(worst, 5)))
     findings += _infinite(frame, columns)
+    findings += _long(frame, columns)
     findings += _mixed(frame, columns, patience)
     rows = max(len(frame), 1)
     many = [c for c in columns if c.kind == "category" and c.distinct > 20 and _is_high(c, rows)]
@@ -52,6 +54,17 @@ def _infinite(frame, columns) -> list[Finding]:
         if infinite := int(np.isinf(floats[name].to_numpy()).sum()):
             counts[str(name)] = infinite
     return [_listing("A17", "warning", list(counts), cells=sum(counts.values()))] if counts else []
+
+
+def _long(frame, columns) -> list[Finding]:
+    """A30: texts of which only the beginning is learnt from."""
+    texts = [column.name for column in columns if column.kind == "text"]
+    longest = {name: int(frame[name].astype("str").str.len().max()) for name in texts}
+    names = [name for name in texts if longest[name] > MOST_CHARACTERS]
+    if not names:
+        return []
+    values = {"characters": MOST_CHARACTERS, "longest": max(longest.values())}
+    return [_listing("A30", "info", names, **values)]
 
 
 def _mixed(frame, columns, patience: Patience) -> list[Finding]:

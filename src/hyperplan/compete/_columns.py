@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hyperplan.compete._columns_values import DECIDED, LOOKED_AT, as_words, date_format, number_format, typed_values
+from hyperplan.compete._columns_values import DECIDED, LOOKED_AT, as_words, beginnings, date_format, number_format, typed_values
 from hyperplan.compete._errors import SettingsError
 
 EXACT_ROWS = 200_000  # beyond, distinct values are counted on so many rows
@@ -261,7 +261,7 @@ def _are_large_codes(seen: _Seen, high: float) -> bool:
 def _words(seen: _Seen) -> tuple[str, str, str]:
     import pandas
 
-    words = [word for word in as_words(pandas.Series(seen.values)) if word]
+    words = [word for word in as_words(beginnings(pandas.Series(seen.values))) if word]
     if not words:
         return "empty", "all_missing", ""
     if len(words) == 2 and any({word.lower() for word in words} == pair for pair in TRUTHS):

@@ -10,6 +10,7 @@ import re
 import numpy as np
 
 LOOKED_AT = 2000  # distinct values that decide a format
+GLANCED_AT = 2000  # characters of a value that decide what it is: no number and no date is as long
 DECIDED = 0.95  # share of the values that must fit a format
 AROUND = r"[\s\u00a0\u202f$€£¥%']"  # blanks, currencies, percent signs: no part of the number
 NUMBERS = {  # name of a format: what fits it, its thousands separator, its decimal mark
@@ -62,6 +63,14 @@ def as_words(series):
         words = series.str.strip().to_numpy(dtype=object, copy=True)
     words[series.isna().to_numpy()] = None
     return words
+
+
+def beginnings(series):
+    """A column whose texts are cut where they are too long to be anything but texts."""
+    is_words = series.dtype.kind not in "biufM" and hasattr(series, "str") and len(series)
+    if not is_words or not (series.astype("str").str.len() > GLANCED_AT).any():
+        return series
+    return series.astype("str").str.slice(0, GLANCED_AT)
 
 
 def _word(value) -> str:

@@ -40,6 +40,10 @@ SPARSE_FROM = 300  # columns of zeros and ones
 BEYOND = 1e6  # how many times the range of the training rows a number may lie outside it; farther ones are moved there
 FLOAT32_REACH, FLOAT64_REACH = 3e38, float(np.finfo(np.float64).max) / 4  # trees compute in 32 bits, others subtract
 WORD = re.compile(r"\w\w+")
+# Characters of a text whose words are learnt from; its length is that of all.  On 599 files of Python from five packages
+# (33 MB, the package to be told, its name removed) logistic regression has an accuracy of 0.94 with the first 1 000
+# characters, 0.87 with 10 000 and 0.78 with all of them: what is long has every frequent word somewhere.
+MOST_CHARACTERS = 10_000
 
 
 def prepared_width(columns, mode: str) -> int:
@@ -364,27 +368,27 @@ def _apply_category(encoder, values):
 
 
 def _learn_text(name, values, mode):
-    found = Counter(word for value in values for word in set(_words(value)))
+    found = Counter(word for value in values for word in _words(value, MOST_CHARACTERS))
     common = [word for word, count in found.items() if count >= RARE_WORD]
     words = sorted(sorted(common, key=lambda word: (-found[word], word))[:MOST_WORDS])
     lengths = np.array([len(value or "") for value in values], dtype=np.float64)
     scale = float(np.log1p(lengths).std()) or 1.0
     mean = float(np.log1p(lengths).mean()) if lengths.size else 0.0
     return {"features": [f"{name}: {word}" for word in words] + [f"{name}: length"], "words": words, "mean": mean,
-            "scale": scale}  # fmt: skip
+            "scale": scale, "characters": MOST_CHARACTERS}  # fmt: skip
 
 
-def _words(value):
-    return WORD.findall(value.lower()) if value else []
+def _words(value, characters: int | None) -> set[str]:
+    """Words that occur in the beginning of a text."""
+    return set(WORD.findall(value[:characters].lower())) if value else set()
 
 
 def _apply_text(encoder, values):
     place = {word: position for position, word in enumerate(encoder["words"])}
     block = np.zeros((len(values), len(place) + 1))
     for row, value in enumerate(values):
-        for word in _words(value):
-            if word in place:
-                block[row, place[word]] = 1.0
+        for word in place.keys() & _words(value, encoder.get("characters")):  # models of earlier versions read all
+            block[row, place[word]] = 1.0
         block[row, -1] = (np.log1p(len(value or "")) - encoder["mean"]) / encoder["scale"]
     return block
 
