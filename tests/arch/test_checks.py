@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "hyperplan"
 AREAS = {
     "audit": ("A", "compete/_audit*.py"),
-    "diagnosis": ("D", "evaluation/_diagnose*.py"),
+    "diagnosis": ("D", "*/_diagnos*.py"),
     "explore": ("X", "explore/_findings.py"),
 }
 

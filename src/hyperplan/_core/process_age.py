@@ -1,4 +1,4 @@
-"""How long this process has been running: what a user waits for begins before the first line of Python."""
+"""How long a command has been running: what its user waits for begins before the first line of Python."""
 
 import os
 import time
@@ -16,7 +16,7 @@ def process_age() -> float:
     Examples
     --------
     >>> from hyperplan._core.process_age import process_age
-    >>> 0.0 <= process_age()
+    >>> process_age() >= 0.0
     True
     """
     since_import = time.monotonic() - _IMPORTED
@@ -27,3 +27,22 @@ def process_age() -> float:
     except (OSError, ValueError, IndexError, AttributeError):
         return since_import
     return age if since_import <= age <= since_import + LONGEST_START else since_import
+
+
+class CommandStart:
+    """When the command began that is running; a call of `main` from Python begins when it is made."""
+
+    def __init__(self):
+        self._began = None
+
+    def note(self, is_process: bool) -> None:
+        """A command begins: as a process of its own, or within one."""
+        self._began = time.monotonic() - (process_age() if is_process else 0.0)
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since then; 0 without a command."""
+        return 0.0 if self._began is None else time.monotonic() - self._began
+
+
+command_start = CommandStart()

@@ -13,6 +13,7 @@ import hyperplan
 from hyperplan._core.endings import Ended, EndSignals
 
 ENDED = "compete.errors.ended"
+from hyperplan._core.process_age import command_start
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -126,6 +127,7 @@ def main(arguments=None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a letter that a terminal does not have is no reason to stop
             stream.reconfigure(errors="replace")
+    command_start.note(is_process=arguments is None)
     options = vars(build_parser().parse_args(arguments))
     language = options.get("lang") or "en"
     command = importlib.import_module(f"hyperplan.cli._{options.pop('command')}")

@@ -4,13 +4,13 @@ import sys
 from pathlib import Path
 
 from hyperplan._core.compiling import compile_watch, working_time
-from hyperplan._core.process_age import process_age
+from hyperplan._core.process_age import command_start
 from hyperplan.cli import require_extra
 
 
 def run(table, example, **options) -> int:
     """Read, explore, show, write; errors are sentences, not stack traces."""
-    began = working_time() - process_age()
+    began = working_time() - command_start.seconds
     require_extra("pandas", "report")
     require_extra("jinja2", "report")
     rich = require_extra("rich.console", "cli")

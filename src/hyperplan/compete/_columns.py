@@ -8,7 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hyperplan.compete._columns_values import DECIDED, LOOKED_AT, as_words, beginnings, date_format, number_format, typed_values
+from hyperplan.compete._columns_values import (
+    DECIDED,
+    LOOKED_AT,
+    as_words,
+    beginnings,
+    date_format,
+    number_format,
+    typed_values,
+)
 from hyperplan.compete._errors import SettingsError
 
 EXACT_ROWS = 200_000  # beyond, distinct values are counted on so many rows

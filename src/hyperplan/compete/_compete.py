@@ -107,7 +107,7 @@ def compete(X, y=None, *, test=None, candidates=None, report=None, title="table"
             return Competition(question, contest, standings, extras, document)
 
 
-def _asked(frame, settings: Settings, test, deadline: float):
+def _asked(frame, settings: Settings, test, deadline: float | None = None):
     """The question and the findings of the audit; findings that forbid a competition are raised."""
     question = make_question(frame, settings, test)
     found = audit(

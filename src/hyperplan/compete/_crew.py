@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from hyperplan._core.scratch import ScratchFolder
 from hyperplan._core.cache_folder import cache_place
 from hyperplan._core.compiling import compile_watch, working_time
+from hyperplan._core.scratch import ScratchFolder
 from hyperplan.compete._errors import CompetitionError, reason_of
 from hyperplan.compete._interrupt import CtrlC
 

@@ -83,3 +83,8 @@ def _curve(curves: dict) -> dict | None:
     table = {share: np.array([points[place][2] for points in whole]) for share, place in POINTS.items()}
     is_defined = len(whole) >= 2 and all(np.isfinite(values).all() for values in table.values())
     return table if is_defined else None
+
+
+def partly_fitted(rows: int, n_rows: int, budget: float) -> Finding:
+    """D15: there was no time for a fit of the final model on all rows."""
+    return Finding("D15", "warning", (), {"rows": rows, "all": n_rows, "budget": float(budget)})

@@ -4,11 +4,10 @@ import contextlib
 
 import numpy as np
 
-from hyperplan._base.finding import Finding
 from hyperplan._core.compiling import working_time
 from hyperplan.compete._contest import Contest
 from hyperplan.compete._crew import TIMED_OUT, Crew
-from hyperplan.compete._diagnosis import diagnose_chosen
+from hyperplan.compete._diagnosis import diagnose_chosen, partly_fitted
 from hyperplan.compete._errors import CompetitionError
 from hyperplan.compete._measures import MEASURES
 from hyperplan.compete._preparation import TablePreparation
@@ -47,14 +46,8 @@ def finish_chosen(question: Question, contest: Contest, standings: Standings, cr
     model, importances = found["pipeline"].model, found.get("importances")
     found["diagnosis"] = diagnose_chosen(contest, standings, model, curves, importances)
     if found["rows"] < question.problem.n_rows:
-        found["diagnosis"].insert(0, _partly_fitted(question, found["rows"]))
+        found["diagnosis"].insert(0, partly_fitted(found["rows"], question.problem.n_rows, question.settings.time))
     return found
-
-
-def _partly_fitted(question: Question, rows: int) -> Finding:
-    """D15: there was no time for a fit on all rows."""
-    budget = float(question.settings.time)
-    return Finding("D15", "warning", (), {"rows": rows, "all": question.problem.n_rows, "budget": budget})
 
 
 def _final(question, chosen, crew, settings, deadline: float) -> dict:
