@@ -11,9 +11,9 @@ import sys
 
 import hyperplan
 from hyperplan._core.endings import Ended, EndSignals
+from hyperplan._core.process_age import command_start
 
 ENDED = "compete.errors.ended"
-from hyperplan._core.process_age import command_start
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -25,7 +25,6 @@ from hyperplan.compete._tables import table_hash
 
 SEARCH_SHARE = 0.72  # of the budget; the rest is for the final model and its explanation
 LEAST_SHARE = 0.15  # of the budget that the contest gets even if reading and preparing took longer than they should
-READY_SHARE = 0.4  # of the budget, after which nobody waits for workers that are not ready
 AUDIT_SHARE = 0.3  # of the budget that the audit may have used, reading included
 EXPLAIN_SHARE = 0.97  # of the budget when explanations end
 WRITING = 0.5  # seconds that the report and the model take, about
@@ -90,8 +89,9 @@ def compete(X, y=None, *, test=None, candidates=None, report=None, title="table"
         with ctrl_c:
             tell(phase="preparing")
             sha256, shown = table_hash(frame), glances(question)  # now, not when time is short
-            ready = max(began + READY_SHARE * whole.time, working_time() + LEAST_SHARE * whole.time)
-            crew.load(problem, [("_trial.warm", (candidate,)) for candidate in listed], ready)
+            crew.load(
+                problem, [("_trial.warm", (candidate,)) for candidate in listed], began + SEARCH_SHARE * whole.time
+            )
             end = max(began + SEARCH_SHARE * whole.time, working_time() + LEAST_SHARE * whole.time)
             contest = run_contest(problem, listed, crew, end, n_workers, tell)
             add_blend(contest)

@@ -12,7 +12,6 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,6 +27,7 @@ COMPILING = "compiling"  # instead of whether a request succeeded: a worker begi
 SLOW_START = 120.0  # seconds that one step of the preparation may take: compiling is slow, hanging is forever
 SPARE_LEAD = 4.0  # seconds before a deadline when a spare worker starts: those who are cut off are replaced at once
 MOST_DEATHS = 5  # of workers that only load and prepare: then something is wrong with all of them
+LATEST = 5.0  # seconds beyond its time that the preparation is waited for when nobody is ready: something hangs there
 PROBLEM = "problem.pickle"
 GLANCE = 0.25  # seconds between looks at the clock and at Ctrl-C
 
@@ -40,16 +40,11 @@ class Answer(NamedTuple):
     value: object
 
 
-@dataclass
-class _Job:
-    """A request on its way: its clock starts when the worker has loaded the problem."""
+class _Job(NamedTuple):
+    """A request that a worker is busy with, and when it is ended at the latest."""
 
     key: object
-    allowed: float
-    began: float | None = None
-
-    def end(self, deadline: float) -> float:
-        return deadline if self.began is None else min(self.began + self.allowed, deadline)
+    end: float
 
 
 class Crew:
@@ -72,7 +67,7 @@ class Crew:
         self._spare: _Worker | None = None
         self._file: Path | None = None
         self._closing = contextlib.ExitStack()
-        self._is_last = False
+        self._is_last, self._deaths = False, 0
 
     def __enter__(self):
         try:
@@ -108,7 +103,7 @@ class Crew:
             ``(function name, arguments)`` of what each worker does before anything else.  A worker that dies or hangs
             at it is replaced by one that skips it.
         deadline : float
-            Of `working_time`: then nobody is waited for any more; who is not ready begins later.
+            Of `working_time`: then nobody is waited for any more but the first; who is not ready begins later.
         """
         self._file = self._scratch.place(PROBLEM)
         try:
@@ -128,17 +123,30 @@ class Crew:
             self._wait(deadline)
 
     def _wait(self, deadline: float) -> None:
-        """Until all workers are ready, or time is over."""
-        deaths = 0
-        while not all(worker.is_ready for worker in self._workers) and working_time() < deadline:
+        """Until all workers are ready; when time is over, until one is: without it there is no answer."""
+        while not all(worker.is_ready for worker in self._workers):
+            late = working_time() - deadline
+            if late >= 0 and any(worker.is_ready or (worker.is_loaded and late > LATEST) for worker in self._workers):
+                return
             self._ctrl_c.check()
             time.sleep(GLANCE / 10)
-            for worker in list(self._workers):
-                if worker.is_dead or (not worker.is_ready and working_time() > worker.heard + SLOW_START):
-                    deaths += 1
-                    if deaths > MOST_DEATHS:
-                        raise CompetitionError("no_workers")
-                    self._replace(worker)
+            self._replace_lost()
+
+    def await_worker(self) -> None:
+        """Until a worker is ready for a request, however long that takes."""
+        while not any(worker.is_ready and not worker.is_dead for worker in self._workers):
+            self._ctrl_c.check()
+            time.sleep(GLANCE / 10)
+            self._replace_lost()
+
+    def _replace_lost(self) -> None:
+        """Others in the places of workers that died or hang before they were ready."""
+        for worker in list(self._workers):
+            if worker.is_dead or (not worker.is_ready and working_time() > worker.heard + SLOW_START):
+                self._deaths += not worker.was_cut_off
+                if self._deaths > MOST_DEATHS:
+                    raise CompetitionError("no_workers")
+                self._replace(worker)
 
     def run(self, requests, deadline: float, is_wanted=lambda key: True, is_last=False):
         """Work through requests ``(key, function name, arguments, seconds allowed)``, yielding answers as they come.
@@ -153,22 +161,26 @@ class Crew:
             while waiting or busy:
                 self._ctrl_c.check()
                 self._hand_out(waiting, busy, deadline, is_wanted)
-                if not busy:
+                if busy:
+                    yield from self._collected(busy, deadline)
+                elif not waiting or working_time() >= deadline:
                     return
-                yield from self._collected(busy, deadline)
+                else:  # nobody is ready
+                    time.sleep(GLANCE / 10)
+                    self._replace_lost()
         finally:
             for worker in busy:  # what they do is not wanted any more
                 self._cut_off(worker)
 
     def _hand_out(self, waiting, busy, deadline, is_wanted) -> None:
-        while waiting and len(busy) < self.n_workers and working_time() < deadline:
-            key, name, arguments, allowed = waiting.pop(0)
-            if is_wanted(key):
-                idle = [worker for worker in self._workers if worker not in busy]
-                worker = max(idle, key=lambda worker: worker.is_ready and not worker.is_dead)
-                worker = self._replace(worker) if worker.is_dead else worker
-                busy[worker] = _Job(key, allowed)
-                worker.send(name, arguments)
+        """Requests for those who have nothing to do; whoever is not ready yet gets none, and nothing is taken back."""
+        for worker in list(self._workers):
+            worker = self._replace(worker) if worker.is_dead and worker not in busy else worker
+            while worker.is_ready and worker not in busy and waiting and working_time() < deadline:
+                key, name, arguments, allowed = waiting.pop(0)
+                if is_wanted(key):
+                    busy[worker] = _Job(key, min(working_time() + allowed, deadline))
+                    worker.send(name, arguments)
 
     def _collected(self, busy, deadline):
         """Answers that arrive before the next worker is over time, or the end of that worker."""
@@ -176,10 +188,7 @@ class Crew:
         if self._spare is None and not self._is_last and deadline - now < SPARE_LEAD:
             self._spare = _Worker(self._answers)
             self._spare.load(self._file)
-        for worker, job in busy.items():
-            if job.began is None and worker.is_ready:
-                job.began = now
-        patience = max(0.0, min(job.end(deadline) for job in busy.values()) - now)
+        patience = max(0.0, min(job.end for job in busy.values()) - now)
         with contextlib.suppress(queue.Empty):
             worker, answer = self._answers.get(timeout=min(patience, GLANCE))
             if worker in busy:
@@ -189,13 +198,14 @@ class Crew:
                     answer = (False, CRASHED)
                 yield Answer(job.key, *answer)
         for worker, job in list(busy.items()):
-            if working_time() > job.end(deadline):
+            if working_time() > job.end:
                 del busy[worker]
                 self._cut_off(worker)
                 yield Answer(job.key, False, TIMED_OUT)
 
     def _cut_off(self, worker) -> None:
         """End a worker; another takes its place unless nothing is left to do."""
+        worker.was_cut_off = True
         if self._is_last:
             worker.stop()
         else:
@@ -226,7 +236,7 @@ class _Worker:
         )
         self._answers = answers
         self._unheard = 1  # answers to what it does at first: loading the problem is one
-        self.is_dead = False
+        self.is_dead = self.is_loaded = self.was_cut_off = False
         self.heard = working_time()
         threading.Thread(target=self._listen, daemon=True).start()
 
@@ -264,7 +274,7 @@ class _Worker:
             if answer[0] == COMPILING:
                 _note_compiling(self, *answer[1:])
             elif self._unheard:
-                self.heard = working_time()
+                self.heard, self.is_loaded = working_time(), True
                 self._unheard -= 1
             else:
                 self._answers.put((self, answer))

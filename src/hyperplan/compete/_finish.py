@@ -53,6 +53,7 @@ def finish_chosen(question: Question, contest: Contest, standings: Standings, cr
 def _final(question, chosen, crew, settings, deadline: float) -> dict:
     """The pipeline fitted by one worker that has all cores: on all rows, or on as many as there is time for."""
     tables = _tables_to_predict(question)
+    crew.await_worker()
     seconds = final_seconds(question.problem, chosen, tables)
     for rows, allowed in _attempts(question.problem, seconds, deadline - working_time()):
         known = settings if rows is None else _best_settings(question.problem, chosen)
@@ -64,6 +65,7 @@ def _final(question, chosen, crew, settings, deadline: float) -> dict:
                 return dict(zip(names, answer.value, strict=True))
             if answer.value != TIMED_OUT:
                 raise CompetitionError("nobody", reasons=f"{chosen.candidate.name}: {answer.value}")
+        crew.await_worker()
     raise CompetitionError("nobody", reasons=f"{chosen.candidate.name}: {TIMED_OUT}")
 
 
