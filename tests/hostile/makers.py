@@ -24,6 +24,26 @@ def rows_of(path: Path, n: int = 40, seed: int = 0, classes: int = 2, **columns)
     frame.assign(**columns).to_csv(path, index=False)
 
 
+def clear_rows(path: Path, n: int = 60, seed: int = 0, classes: int = 2) -> None:
+    """Rows whose target ``y`` follows from their ``size``, with identifiers, a date and a name that has a comma."""
+    import pandas
+
+    rng = np.random.default_rng(seed)
+    size = rng.normal(size=n).round(3)
+    frame = pandas.DataFrame(
+        {
+            "row_id": [f"r{seed}{k:04d}" for k in range(n)],
+            "size": size,
+            "weight": rng.exponential(size=n).round(3),
+            "colour": rng.choice(["red", "blue"], n),
+            "shape, form": rng.choice(["round", "long", "flat"], n),
+            "day": pandas.date_range("2024-01-01", periods=n, freq="D").strftime("%Y-%m-%d"),
+            "y": np.where(size > 0, "=big", "small") if classes else 3 * size + rng.normal(size=n).round(3),
+        }
+    )
+    frame.to_csv(path, index=False)
+
+
 def bomb(path: Path, megabytes: int, head: str = "a,b,y\n", line: str = "0,0,0\n") -> None:
     """A gzip file that unpacks to so many megabytes of one line: members of 16 MB, each the same bytes."""
     block = (line * (2**24 // len(line) + 1)).encode()[: 2**24 // len(line) * len(line)]

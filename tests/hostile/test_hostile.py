@@ -32,13 +32,15 @@ pytest.importorskip("rich")
 pytest.importorskip("jinja2")
 
 from hyperplan.cli import _warmup, main  # noqa: E402
-from hyperplan.compete import candidates, compete  # noqa: E402
+from hyperplan.compete import candidates, compete, read_table  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 MAKERS = runpy.run_path(str(HERE / "makers.py"))
 PATIENCE = 120  # seconds after which a case counts as one that hangs
 NEVER = ("Traceback", "something went wrong that should not have")
 QUICK = {"classification": ["LogisticRegression"], "regression": ["Ridge"]}
+REPORTS = {"classes": ("rows_of", 2), "several": ("rows_of", 3), "numbers": ("rows_of", 0), "clear": ("clear_rows", 2),
+           "clear numbers": ("clear_rows", 0)}  # fmt: skip
 KEYS = {"name", "command", "exit", "says", "hides", "new", "changed", "files", "environment", "process", "peak_mb",
         "folder", "candidates", "holds", "table", "needs"}  # fmt: skip
 
@@ -63,17 +65,20 @@ def test_names_are_unique_and_there_are_many():
 
 @pytest.fixture(scope="session")
 def reports(tmp_path_factory):
-    """``reports(kind)``: the folder of a small competition, made once: two classes, several, or numbers."""
+    """``reports(kind)``: the folder of a small competition, made once (see `REPORTS`)."""
     made: dict[str, Path] = {}
 
     def report(kind: str) -> Path:
         if kind not in made:
             folder = tmp_path_factory.mktemp("reports") / kind
             folder.mkdir()
-            MAKERS["rows_of"](folder / "table.csv", n=60, classes={"classes": 2, "several": 3, "numbers": 0}[kind])
-            frame = pandas.read_csv(folder / "table.csv")
-            names = QUICK["regression" if kind == "numbers" else "classification"]
-            result = compete(frame, target="y", time=4, candidates=names, n_jobs=1)
+            maker, classes = REPORTS[kind]
+            MAKERS[maker](folder / "table.csv", n=60, classes=classes)
+            frame = read_table(folder / "table.csv")
+            names = QUICK["classification" if classes else "regression"]
+            with pytest.MonkeyPatch.context() as patch:  # with few tries it is done long before its time is up
+                patch.setattr("hyperplan.compete._contest.LEVELS", (1,))
+                result = compete(frame, target="y", time=60, candidates=names, n_jobs=1)
             result.save(folder / "report", str(folder / "table.csv"))
             made[kind] = folder / "report"
         return made[kind]
@@ -146,7 +151,7 @@ def listing(folder: Path) -> dict[str, object]:
 
 def read_command(path: str) -> int:
     """Read a table; print its notes and its content."""
-    from hyperplan.compete import TableError, read_table, table_notes
+    from hyperplan.compete import TableError, table_notes
 
     try:
         frame = read_table(path)
@@ -164,7 +169,7 @@ def ask_command(path: str, *options: str) -> int:
     from hyperplan._texts import text
     from hyperplan.cli import build_parser
     from hyperplan.cli._compete import _settings, guesses
-    from hyperplan.compete import read_table, table_notes
+    from hyperplan.compete import table_notes
     from hyperplan.compete._compete import _asked
     from hyperplan.compete._errors import SpokenError
 
