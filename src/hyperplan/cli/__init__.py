@@ -108,7 +108,9 @@ def _add_verify(commands) -> None:
     verify = commands.add_parser("verify", help="make a row of a leaderboard again from its receipt")
     verify.add_argument("receipt", metavar="RECEIPT", help="receipt.json, or the folder it is in")
     verify.add_argument("--table", metavar="FILE", help="where the table is now")
-    verify.add_argument("--model", metavar="NAME", help="which row (the chosen model)")
+    verify.add_argument(
+        "--model", metavar="NAME", help="which row, by its class or by the name that is printed (the chosen model)"
+    )
     verify.add_argument("--split", type=int, metavar="K", help="only this split")
     verify.add_argument("--lang", choices=("en", "fr"), default="en", help="language (%(default)s)")
 

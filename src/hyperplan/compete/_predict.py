@@ -9,7 +9,7 @@ import numpy as np
 
 from hyperplan.compete._audit_drift import changed_types
 from hyperplan.compete._competition import prediction_frame
-from hyperplan.compete._errors import AuditError, CompetitionError, TableError, reason_of
+from hyperplan.compete._errors import CompetitionError, TableError, reason_of
 from hyperplan.compete._kept_columns import with_kept
 from hyperplan.compete._names import nearest_names
 from hyperplan.compete._preparation import USED
@@ -135,4 +135,5 @@ def _check_columns(model: TableModel, frame) -> None:
         shown = ", ".join(f"{name} ({', '.join(near[name])}?)" if near[name] else name for name in absent)
         raise TableError("columns_absent", columns=shown, count=len(absent))
     for finding in changed_types(frame, model.columns):
-        raise AuditError(finding.code, columns=", ".join(finding.columns), **finding.values)
+        example = finding.values["example"]
+        raise CompetitionError("types_changed", columns=", ".join(finding.columns), example=example)
