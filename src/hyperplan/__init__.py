@@ -9,6 +9,11 @@ Ridge(alpha=0.5)
 
 import importlib
 
+TYPE_CHECKING = False  # as type checkers read it; the module of that name would double the time of an import
+if TYPE_CHECKING:
+    from hyperplan._core.parallel import thread_limit
+    from hyperplan.persistence import load, save
+
 __version__ = "0.1.0"
 
 _FAMILIES = (
@@ -48,7 +53,7 @@ _ELSEWHERE = {"thread_limit": "_core.parallel", "save": "persistence", "load": "
 __all__ = ["__version__", *_ELSEWHERE, *_FAMILIES]
 
 
-def __getattr__(name):
+def __getattr__(name: str):
     if name in _FAMILIES:
         return importlib.import_module(f"hyperplan.{name}")
     if name in _ELSEWHERE:
@@ -56,5 +61,5 @@ def __getattr__(name):
     raise AttributeError(f"module 'hyperplan' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted(__all__)

@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from hyperplan.cli import MissingExtra, build_parser, main, require_extra
+from hyperplan._texts.extras import MissingExtraError, required
+from hyperplan.cli import build_parser, main
 
 
 def test_version_and_help(capsys):
@@ -27,8 +28,8 @@ def test_wrong_command_lines_are_refused_with_status_2(arguments, capsys):
 
 
 def test_a_missing_extra_is_named():
-    with pytest.raises(MissingExtra, match=r"needs no_such_package_here: run  pip install 'hyperplan\[report\]'"):
-        require_extra("no_such_package_here.part", "report")
+    with pytest.raises(MissingExtraError, match=r"no_such_package_here is needed.*pip install 'no_such_package_here'"):
+        required("no_such_package_here.part")
 
 
 def test_compete_without_rich_says_what_to_install(run_python):

@@ -89,9 +89,9 @@ def visits(n_rows=240, seed=0):
 
 def test_the_target_cannot_divide_the_rows_nor_can_two_columns():
     for name in ("group", "time_column"):
-        with pytest.raises(CompetitionError, match=f"'score' is what is predicted.*--{name.replace('_', '-')}"):
+        with pytest.raises(CompetitionError, match=f"'score' is what is predicted.*{name}="):
             make_question(visits(), Settings(target="score", **{name: "score"}))
-    with pytest.raises(CompetitionError, match="leave out --group patient or --time-column day"):
+    with pytest.raises(CompetitionError, match="leave out group='patient' or time_column='day'"):
         make_question(visits(), Settings(target="score", group="patient", time_column="day"))
 
 

@@ -31,6 +31,7 @@ pandas = pytest.importorskip("pandas")
 pytest.importorskip("rich")
 pytest.importorskip("jinja2")
 
+from hyperplan._texts import speaking_to_command  # noqa: E402
 from hyperplan.cli import _warmup, main  # noqa: E402
 from hyperplan.compete import candidates, compete, read_table  # noqa: E402
 
@@ -239,7 +240,8 @@ def run_here(command: list[str]) -> tuple[int, str]:
     inner = {"read": read_command, "ask": ask_command, "draw": draw_command}.get(command[0] if command else "")
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out), no_hanging():
         try:
-            status = inner(*command[1:]) if inner else main(command)
+            with speaking_to_command():
+                status = inner(*command[1:]) if inner else main(command)
         except SystemExit as leaving:  # how argparse ends
             status = int(leaving.code or 0)
     return status, out.getvalue()
@@ -250,6 +252,7 @@ def run_apart(command: list[str], environment) -> tuple[int, str, float]:
     code = "import sys; from hyperplan.cli import main; sys.exit(main(sys.argv[1:]))"
     if command[0] in ("read", "ask"):
         code = f"import sys; sys.path.insert(0, {str(HERE)!r}); import test_hostile as t; "
+        code += "from hyperplan._texts import speaking_to_command as to_command\nwith to_command(): "
         code += "sys.exit({'read': t.read_command, 'ask': t.ask_command}[sys.argv[1]](*sys.argv[2:]))"
     with tempfile.TemporaryFile("w+") as said:
         process = subprocess.Popen(

@@ -70,9 +70,9 @@ def test_a_budget_too_short_for_any_model_is_said_with_what_to_ask_for(build):
     document["leaderboard"].append(absent)
     document["protocol"]["budget"] = 8
     quality, *_ = answer_sentences(document)
-    assert quality.startswith("The budget of 8.0\u00a0s was too short for any model") and "--time 60:" in quality
+    assert quality.startswith("The budget of 8.0\u00a0s was too short for any model") and "time=60:" in quality
     document["protocol"]["budget"] = 500.0
-    assert "--time 2000:" in answer_sentences(document)[0]
+    assert "time=2000:" in answer_sentences(document)[0]
     assert answer_sentences(document, "fr")[0].startswith("Le budget de 8\u00a0min")
     document["leaderboard"].append(absent | {"status": "failed", "reason": "ValueError: NaN"})
     assert "why the others failed" in answer_sentences(document)[0]

@@ -32,14 +32,14 @@ def test_every_report_says_how_to_use_the_model_and_that_a_test_file_is_missing(
 def test_more_time_is_advised_where_it_was_missing(build):
     document = build("binary")
     document["protocol"] |= {"budget": 30.0, "used": 29.0, "planned": 5}
-    assert "--time" not in steps(document)
+    assert "time=" not in steps(document)
     document["protocol"] |= {"folds": 4, "repeats": 1, "splits": 4, "planned_splits": 10}
-    assert "Only 4 of the 10 planned splits were finished" in steps(document) and "--time 120" in steps(document)
+    assert "Only 4 of the 10 planned splits were finished" in steps(document) and "time=120" in steps(document)
     late = {"status": "skipped", "reason": "slow", "is_chosen": False, "is_best": False}
     document["leaderboard"].append(document["leaderboard"][-1] | late)
     assert "1 candidate had too little time" in steps(document)
     document["protocol"]["stopped"] = True
-    assert "ended before its time was up" in steps(document) and "--time" not in steps(document)
+    assert "ended before its time was up" in steps(document) and "time=" not in steps(document)
 
 
 @pytest.mark.parametrize("greater, last, promise", [(True, 0.9, True), (True, 0.801, False), (False, 0.7, True)])

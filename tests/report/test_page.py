@@ -5,6 +5,7 @@ import re
 
 import pytest
 
+from hyperplan._texts import speaking_to_command
 from hyperplan._texts import LANGUAGES
 from hyperplan.report import render_report, write_report
 from hyperplan.report._names import readable
@@ -192,7 +193,9 @@ def test_a_page_is_made_without_numpy_and_scikit_learn(run_python):
 def test_options_of_the_command_are_not_broken_at_their_hyphens(build):
     document = build("binary")
     document["audit"] = [{"code": "A15", "severity": "warning", "columns": ["a<b --x"], "values": {"likeness": 0.3}}]
-    page = render_report(document)
+    with speaking_to_command():
+        page = render_report(document)
+    assert "--time-column" not in render_report(document) and "(time_column=...)" in render_report(document)
     assert '(<span class="option">--time-column</span>)' in page and '(<span class="option">--group</span>)' in page
     assert 'a&lt;b <span class="option">--x</span>' in page and ".option { white-space: nowrap; }" in page
 

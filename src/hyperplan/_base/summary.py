@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
+from hyperplan._texts.extras import required
+
 
 @dataclass(frozen=True)
 class CoefficientSummary:
@@ -85,8 +87,7 @@ class CoefficientSummary:
             Columns ``coef``, ``std err``, ``t`` or ``z``, ``P>|t|`` or ``P>|z|``, the ends of the interval and,
             for odds, the odds ratio and the ends of its interval.
         """
-        import pandas as pd
-
+        pd = required("pandas")
         return pd.DataFrame(self.columns(), index=list(self.names))
 
     def __str__(self):

@@ -18,7 +18,7 @@ from hyperplan._core.endings import EndSignals
 try:
     import fcntl
 except ImportError:  # no such locks on this system: nothing is ever swept
-    fcntl = None
+    fcntl = None  # type: ignore[assignment]
 
 PREFIX = ".hyperplan-scratch-"
 NAME = re.compile(re.escape(PREFIX) + "[0-9a-f]{16}")

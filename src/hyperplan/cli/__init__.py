@@ -133,19 +133,24 @@ def main(arguments=None) -> int:
     options = vars(build_parser().parse_args(arguments))
     language = options.get("lang") or "en"
     command = importlib.import_module(f"hyperplan.cli._{options.pop('command')}")
+    from hyperplan._texts import speaking_to_command
+
     with EndSignals(is_sent_again=False) as ending:
         try:
-            return command.run(**options)
+            with speaking_to_command():
+                return command.run(**options)
         except BaseException as error:
             return _failed(error if ending.number is None else Ended(ending.number), language)
 
 
 def _failed(error: BaseException, language: str) -> int:
     """Say what ended a command; returns the exit status."""
+    from hyperplan._texts.extras import MissingExtraError
+
     if isinstance(error, Ended):
         return _ended(error, language)
-    if isinstance(error, MissingExtra):
-        print(f"hyperplan: {error}", file=sys.stderr)
+    if isinstance(error, MissingExtraError):
+        print(f"hyperplan: {error.message(language)}", file=sys.stderr)
         return 2
     if isinstance(error, KeyboardInterrupt):
         print("hyperplan: stopped", file=sys.stderr)
@@ -187,16 +192,3 @@ def _unexpected(error: Exception, language: str) -> str:
     found = " ".join(f"{type(error).__name__}: {error}".split())[:300]
     place = f"{os.path.basename(last.filename)}:{last.lineno}"
     return text("compete.errors.unexpected", language, found=found, place=place)
-
-
-class MissingExtra(RuntimeError):
-    """An optional dependency is not installed; the message says which command installs it."""
-
-
-def require_extra(module: str, extra: str):
-    """Import an optional dependency, or say how to install it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        package = module.partition(".")[0]
-        raise MissingExtra(f"this command needs {package}: run  pip install 'hyperplan[{extra}]'") from None

@@ -5,15 +5,15 @@ from pathlib import Path
 
 from hyperplan._core.compiling import compile_watch, working_time
 from hyperplan._core.process_age import command_start
-from hyperplan.cli import require_extra
+from hyperplan._texts.extras import required
 
 
 def run(table, example, **options) -> int:
     """Read, explore, show, write; errors are sentences, not stack traces."""
     began = working_time() - command_start.seconds
-    require_extra("pandas", "report")
-    require_extra("jinja2", "report")
-    rich = require_extra("rich.console", "cli")
+    required("pandas")
+    required("jinja2")
+    rich = required("rich.console")
     from hyperplan._texts import text
     from hyperplan.compete._errors import SpokenError
 

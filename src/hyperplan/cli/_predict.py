@@ -2,14 +2,14 @@
 
 import sys
 
-from hyperplan.cli import require_extra
+from hyperplan._texts.extras import required
 
 
 def run(model, table, out, force, keep, keep_all, warnings, no_escape, lang) -> int:
     """Load, check the columns, predict, say what is odd, write beside and rename."""
-    require_extra("pandas", "report")
+    required("pandas")
     if str(out).lower().endswith((".parquet", ".feather")):
-        require_extra("pyarrow", "tables")
+        required("pyarrow")
     from hyperplan._texts import text
     from hyperplan.compete._errors import SpokenError
     from hyperplan.compete._predict_words import closing_lines, note_lines

@@ -2,13 +2,13 @@
 
 import sys
 
-from hyperplan.cli import require_extra
+from hyperplan._texts.extras import required
 
 
 def run(what, data, out, quick) -> int:
     """Run what is not there yet, with a bar; say what is missing and where the page is."""
-    require_extra("matplotlib", "report")
-    rich = require_extra("rich.console", "cli")
+    required("matplotlib")
+    rich = required("rich.console")
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     from hyperplan.reproduce import FULL, QUICK, reproduce_thesis

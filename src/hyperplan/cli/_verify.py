@@ -2,12 +2,12 @@
 
 import sys
 
-from hyperplan.cli import require_extra
+from hyperplan._texts.extras import required
 
 
 def run(receipt, table, model, split, lang) -> int:
     """0 when every repeated trial is identical or within tolerance, 1 when one differs."""
-    require_extra("pandas", "report")
+    required("pandas")
     from hyperplan._texts import text
     from hyperplan.compete._errors import SpokenError
     from hyperplan.compete._verify import other_versions, verify

@@ -24,6 +24,7 @@ from hyperplan._base import (
     check_params,
     check_random_state,
 )
+from hyperplan._texts.extras import required
 from hyperplan.cluster._k_means import KMeans, n_groups
 from hyperplan.cluster._k_means_base import CENTRE_PARAMS, ROWS
 from hyperplan.metrics import calinski_harabasz_score, elbow, silhouette_score
@@ -274,11 +275,9 @@ class NumberOfClusters(ClusterMixin, BaseEstimator):
 
 
 def _new_axes():
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(10.5, 3.2), layout="constrained")
-    FigureCanvasAgg(figure)
+    agg, drawing = required("matplotlib.backends.backend_agg"), required("matplotlib.figure")
+    figure = drawing.Figure(figsize=(10.5, 3.2), layout="constrained")
+    agg.FigureCanvasAgg(figure)
     return figure.subplots(1, 3)
 
 

@@ -1,11 +1,14 @@
 """``compete``: a table and a question in, an answer that can be defended out."""
 
 import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from hyperplan._core.compiling import compile_watch, working_time
+from hyperplan._texts.extras import required
 from hyperplan.compete._audit import LEAK_CODES, audit, blocking_findings, leaking_columns
 from hyperplan.compete._blend import add_blend
 from hyperplan.compete._competition import Competition
@@ -17,6 +20,7 @@ from hyperplan.compete._finish import finish_chosen
 from hyperplan.compete._frames import as_frame, memory_frame, plain_frame, target_values
 from hyperplan.compete._interrupt import CtrlC
 from hyperplan.compete._labels import label_values
+from hyperplan.compete._parameters import with_settings
 from hyperplan.compete._question import Question, make_question
 from hyperplan.compete._registry import candidates as all_candidates
 from hyperplan.compete._settings import Settings
@@ -30,7 +34,38 @@ EXPLAIN_SHARE = 0.97  # of the budget when explanations end
 WRITING = 0.5  # seconds that the report and the model take, about
 
 
-def compete(X, y=None, *, test=None, candidates=None, report=None, title="table", spent=0.0, **settings) -> Competition:
+@with_settings(Settings)
+def compete(
+    X: Any,
+    y: Any = None,
+    *,
+    test: Any = None,
+    target: str | None = None,
+    task: str = "auto",
+    metric: str | None = None,
+    positive: Any = None,
+    time: float = 60.0,
+    lang: str = "en",
+    seed: int = 0,
+    n_jobs: int | None = None,
+    folds: int | None = None,
+    group: str | None = None,
+    time_column: str | None = None,
+    drop_leaks: bool = False,
+    drop: Sequence[str] = (),
+    rare_classes: str = "set aside",
+    rare_rows: int = 2,
+    rare_name: str = "other",
+    columns: Mapping[str, str] | None = None,
+    formats: Mapping[str, str] | None = None,
+    missing: Mapping[str, Sequence] | None = None,
+    spellings: Mapping[str, Mapping] | None = None,
+    settings: Settings | None = None,
+    candidates: Sequence[str] | None = None,
+    report: Callable[..., object] | None = None,
+    title: str = "table",
+    spent: float = 0.0,
+) -> Competition:
     """Compare every suitable model on a table, honestly, within a time budget.
 
     The budget counts from the call to the end of the explanations.  What has to be compiled because it is not in the
@@ -40,12 +75,53 @@ def compete(X, y=None, *, test=None, candidates=None, report=None, title="table"
     Parameters
     ----------
     X : DataFrame, array or path
-        The table; with `y` without, otherwise with the target column.  Anything that `read_table` reads.
+        The table; with `y` without, otherwise with the target column.  Anything that `read_table` reads, and tables of
+        pandas, polars and pyarrow.
     y : array, default=None
         The target, if it is not a column of `X`.  Missing values mark rows to predict.
     test : DataFrame, array or path, default=None
         Rows to predict; if it has the target, a held-out score is computed.
-    candidates : list of str, default=None
+    target : str, default=None
+        Name of the column to predict; with `y`, what the report calls it.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether classes or numbers are asked; guessed from the target.
+    metric : str, default=None
+        Name of the scikit-learn scorer that models are compared by; None means guessed.
+    positive : label, default=None
+        The class that counts as positive when there are two.
+    time : float, default=60
+        Budget in seconds.
+    lang : {"en", "fr"}, default="en"
+        Language of report and answer.
+    seed : int, default=0
+        Same seed, same splits and searches.
+    n_jobs : int, default=None
+        Worker processes; None or -1 means all cores.
+    folds : int, default=None
+        Parts of the outer cross-validation; None means 5, or fewer where rows are few.
+    group, time_column : str, default=None
+        Rows of one group stay together; later rows are never used to predict earlier ones.
+    drop_leaks : bool, default=False
+        Consent to leave out the columns that give the target away.
+    drop : sequence of str, default=()
+        Columns to leave out.
+    rare_classes : {"set aside", "merge"}, default="set aside"
+        Rows of a class with too few rows are not learnt from, or are of one class, `rare_name`.
+    rare_rows : int, default=2
+        A class with fewer rows is rare.
+    rare_name : str, default="other"
+        Name of the class that rare ones are merged into.
+    columns : dict, default=None
+        Kind of a column, where the guess is wrong: ``{"zip": "category"}``.
+    formats : dict, default=None
+        How numbers or dates of a column are written, where the guess is wrong.
+    missing : dict, default=None
+        Values of a column that stand for a missing one, instead of the guessed ones.
+    spellings : dict, default=None
+        Column -> ``{value: [its other spellings]}``, instead of the guessed ones.
+    settings : Settings, default=None
+        All of these in one record; parameters that are given beside it win.
+    candidates : sequence of str, default=None
         Names of the classes that take part; None means all.
     report : callable, default=None
         Told of progress: ``report(phase=..., done=..., total=..., ...)``.
@@ -53,14 +129,18 @@ def compete(X, y=None, *, test=None, candidates=None, report=None, title="table"
         What the report calls the table.
     spent : float, default=0.0
         Seconds of the budget that are gone already, such as for reading the table.
-    **settings
-        Fields of `Settings`: target, task, metric, positive, time (seconds), lang, seed, n_jobs, folds, group,
-        time_column, drop_leaks, drop, columns; or ``settings=Settings(...)`` whole.
 
     Returns
     -------
     competition : Competition
         With ``best`` (the chosen model, fitted on all rows), ``table()``, ``report(path)``, ``save(folder)``.
+
+    Raises
+    ------
+    CompetitionError, TableError, SettingsError, AuditError
+        The question cannot be answered, the table not be read, or a setting is wrong; the message says what to do.
+    ImportError
+        A package for tables is not installed; the message says which extra has it.
 
     Examples
     --------
@@ -72,9 +152,10 @@ def compete(X, y=None, *, test=None, candidates=None, report=None, title="table"
     >>> [int(row["is_baseline"]) for row in result.document["leaderboard"]]
     [0, 1]
     """
+    assert settings is not None  # made of the parameters above
+    required("pandas")
     began, compiled = working_time() - spent, compile_watch.seconds
-    whole = settings.pop("settings", None)
-    whole = replace(whole, **settings) if whole is not None else Settings(**settings)
+    whole = settings
     n_workers = worker_count(whole.n_jobs)
     ctrl_c, tell = CtrlC(), report or (lambda **event: None)
     with Crew(n_workers, ctrl_c) as crew:
@@ -110,6 +191,7 @@ def compete(X, y=None, *, test=None, candidates=None, report=None, title="table"
 def _asked(frame, settings: Settings, test, deadline: float | None = None):
     """The question and the findings of the audit; findings that forbid a competition are raised."""
     question = make_question(frame, settings, test)
+    assert settings.target is not None  # or there would be no question
     found = audit(
         frame,
         [column for column in question.columns if column.name not in settings.drop],

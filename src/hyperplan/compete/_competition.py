@@ -1,9 +1,23 @@
 """The result of a competition, for people who work in Python."""
 
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from hyperplan._texts.extras import required
+from hyperplan.compete._contest import Contest, silent
 from hyperplan.compete._kept_columns import kept_columns, with_kept
 from hyperplan.compete._quality import INTERVAL_LEVEL, residual_quantiles
+from hyperplan.compete._question import Question
+from hyperplan.compete._standings import Standings
 from hyperplan.compete._table_model import TableModel, in_label_order
 from hyperplan.compete._training import summarise
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 class Competition:
@@ -27,38 +41,54 @@ class Competition:
     >>> result.best.predict(table)  # doctest: +SKIP
     """
 
-    def __init__(self, question, contest, standings, extras, document):
-        self.question, self.contest, self.standings, self.document = question, contest, standings, document
+    best: TableModel
+    document: dict
+    predictions: dict[str, "DataFrame"]
+    question: Question
+    contest: Contest
+    standings: Standings
+
+    def __init__(self, question: Question, contest: Contest, standings: Standings, extras: dict, document: dict):
+        self.question, self.standings, self.document = question, standings, document
+        self.contest = replace(contest, crew=None, report=silent)  # the workers have gone, and nobody is told any more
         problem = question.problem
         residuals = None if problem.classes else residual_quantiles(problem, standings.chosen)
         ids = [column.name for column in question.columns if column.kind == "id"]
         known = {"level": INTERVAL_LEVEL, "training": summarise(problem.columns, problem.typed, ids)}
         target, pipeline = question.settings.target, extras["pipeline"]
         if problem.classes:
+            assert question.labels is not None
             fitted = in_label_order(pipeline, problem.classes, question.labels)
             self.best = TableModel(pipeline, target, fitted.names, labels=fitted.labels, codes=fitted.codes, **known)
         else:
             self.best = TableModel(pipeline, target, (), residuals, **known)
         self.predictions = {name: self._frame(values, name) for name, values in extras.get("predictions", {}).items()}
 
-    def __repr__(self):
+    def __getstate__(self) -> dict:
+        """What a pickle holds: not the second, typed copy of the table, which is made again, and no workers."""
+        contest = replace(self.contest, problem=self.contest.problem._replace(typed={}, unlabelled=None))
+        return {**vars(self), "question": self.question.without_copies(), "contest": contest}
+
+    def __setstate__(self, state: dict) -> None:
+        vars(self).update(state)
+        self.question = self.question.with_copies()
+        self.contest.problem = self.question.problem
+
+    def __repr__(self) -> str:
         score = self.document["chosen"]["score"]
         return (
             f"Competition({self.document['title']}: {self.document['chosen']['label']}, "
             f"{self.document['metric']['label']} {score['value']:.4g})"
         )
 
-    def __str__(self):
+    def __str__(self) -> str:
         return "\n".join(self.answer())
 
-    def _repr_html_(self):
-        """The answer and the leaderboard, for notebooks."""
-        import html
+    def _repr_html_(self) -> str:
+        """The answer and the leaderboard with its intervals, for notebooks."""
+        from hyperplan.compete._notebook import competition_view
 
-        sentences = "".join(f"<p>{html.escape(sentence)}</p>" for sentence in self.answer())
-        board = self.table()[["rank", "model", "score", "low", "high", "group", "chosen"]]
-        shown = board[board["rank"].notna()].astype({"rank": int})
-        return sentences + shown.to_html(index=False, float_format="{:.4g}".format, na_rep="", border=0)
+        return competition_view(self.document, self.answer(), self.question.settings.lang)
 
     def answer(self, language: str | None = None) -> list[str]:
         """The answer in three sentences."""
@@ -66,10 +96,9 @@ class Competition:
 
         return answer_sentences(self.document, language or self.question.settings.lang)
 
-    def table(self):
+    def table(self) -> "DataFrame":
         """The leaderboard as a frame."""
-        import pandas
-
+        pandas = required("pandas")
         keys = (
             "rank",
             "label",
@@ -86,13 +115,13 @@ class Competition:
         rows = [{key: row.get(key) for key in keys} for row in self.document["leaderboard"]]
         return pandas.DataFrame(rows).rename(columns={"label": "model", "is_chosen": "chosen"})
 
-    def report(self, path, language: str | None = None):
+    def report(self, path: str | PathLike, language: str | None = None) -> Path:
         """Write the HTML report; returns its path."""
         from hyperplan.report import write_report
 
         return write_report(self.document, path, language or self.question.settings.lang)
 
-    def save(self, folder, table: str | None = None):
+    def save(self, folder: str | PathLike, table: str | None = None) -> Path:
         """Write the whole folder of results in one step; returns its path."""
         from hyperplan.compete._output import write_results
 
@@ -102,7 +131,7 @@ class Competition:
         """Names of the columns of ``predictions.csv``."""
         return [*self.best.training.ids, *prediction_columns(self.best)]
 
-    def _frame(self, values, which: str):
+    def _frame(self, values: np.ndarray, which: str) -> "DataFrame":
         """Predictions of the workers as people want them: what identifies a row, then the columns of an answer."""
         question, codes = self.question, self.best.codes
         table = question.test if which == "test" else question.frame[~question.is_labelled]
@@ -120,10 +149,9 @@ def prediction_columns(model: TableModel) -> list[str]:
     return ["prediction", *(f"{end}_{100 * model.level:.6g}" for end in ends)]
 
 
-def prediction_frame(model: TableModel, values):
+def prediction_frame(model: TableModel, values: np.ndarray) -> "DataFrame":
     """A frame with the columns of ``predictions.csv`` from what `predict_proba` or `predict` of the model says."""
-    import pandas
-
+    pandas = required("pandas")
     fitted = model._answering()
     if fitted.names:
         columns = [fitted.labels[values.argmax(axis=1)], *values.T]

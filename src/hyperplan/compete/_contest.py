@@ -88,16 +88,20 @@ class Entry:
         return known.score
 
 
+def silent(**event) -> None:
+    """Tell nobody."""
+
+
 @dataclass
 class Contest:
     """Runs the phases; use `run_contest`."""
 
     problem: Problem
     entries: list[Entry]
-    crew: Crew
+    crew: Crew | None
     deadline: float
     n_workers: int
-    report: Callable = lambda **event: None
+    report: Callable = silent
     was_interrupted: bool = False
 
     def left(self) -> list[Entry]:

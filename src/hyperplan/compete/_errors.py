@@ -3,7 +3,7 @@
 import errno
 
 from hyperplan._core.open_file import OddFileError
-from hyperplan._texts import LANGUAGES, area_texts, text
+from hyperplan._texts import LANGUAGES, area_texts, option, text
 
 
 class SpokenError(ValueError):
@@ -37,7 +37,7 @@ def _rebuilt(kind, key, values):
 
 def _spoken(values: dict, language: str) -> dict:
     return {
-        name: value.said(language) if isinstance(value, KindsOfColumns | ModelNames | SystemReason) else value
+        name: value.said(language) if isinstance(value, KindsOfColumns | ModelNames | SystemReason | Option) else value
         for name, value in values.items()
     }
 
@@ -57,6 +57,14 @@ def reason_of(error: OSError) -> SystemReason:
     reason = SystemReason(error.strerror or str(error) or type(error).__name__)
     reason.key = error.kind if isinstance(error, OddFileError) else errno.errorcode.get(error.errno or 0, "")
     return reason
+
+
+class Option(str):
+    """An option as a value of an error, by its name on the command line: said as whoever asks has to write it."""
+
+    def said(self, language: str) -> str:
+        """``--time-column`` or ``time_column=``"""
+        return option(self)
 
 
 class KindsOfColumns(tuple):

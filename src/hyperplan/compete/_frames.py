@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hyperplan._core.memory import require_memory
+from hyperplan._texts.extras import required
 from hyperplan.compete._errors import CompetitionError
 from hyperplan.compete._tables import named_frame, plain_types, read_table
 
@@ -22,8 +23,7 @@ def plain_frame(X):
 
 def memory_frame(X):
     """A pandas frame of a table of any library, with the types it has there."""
-    import pandas
-
+    pandas = required("pandas")
     X = X.to_pandas() if hasattr(X, "to_pandas") else X
     if isinstance(X, pandas.DataFrame):
         return X
@@ -49,8 +49,7 @@ def _has_fields(X) -> bool:
 
 def target_values(y):
     """The target as a pandas series with the types it was given in, missing values as None or what stands for them."""
-    import pandas
-
+    pandas = required("pandas")
     y = y.to_pandas() if hasattr(y, "to_pandas") else y
     if isinstance(y, pandas.DataFrame):
         if y.shape[1] != 1:

@@ -1,6 +1,6 @@
 """From a table and settings to a problem that workers can solve: what is asked, of which rows, by which columns."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from hyperplan.compete._columns import Column, guess_columns, with_kinds
 from hyperplan.compete._columns_order import group_codes, time_codes
 from hyperplan.compete._columns_task import Guess, guess_metric, guess_task, typed_target
 from hyperplan.compete._columns_values import as_words, typed_values
-from hyperplan.compete._errors import CompetitionError, KindsOfColumns
+from hyperplan.compete._errors import CompetitionError, KindsOfColumns, Option
 from hyperplan.compete._folds import make_splits, split_kind
 from hyperplan.compete._measures import NEEDS_BOTH, find_measure
 from hyperplan.compete._names import nearest_names
@@ -48,8 +48,8 @@ class Question(NamedTuple):
     """
 
     settings: Settings
-    frame: object
-    test: object
+    frame: Any
+    test: Any
     columns: tuple[Column, ...]
     task: Guess
     metric: Guess
@@ -57,6 +57,15 @@ class Question(NamedTuple):
     problem: Problem
     kind: str
     labels: np.ndarray | None = None
+
+    def without_copies(self) -> "Question":
+        """The same without the typed values, which are a second form of the table."""
+        return self._replace(problem=self.problem._replace(typed={}, unlabelled=None))
+
+    def with_copies(self) -> "Question":
+        """The same with the typed values, made from the table again."""
+        typed, unlabelled = _typed_parts(self.frame, self.is_labelled, self.problem.columns, self.problem.classes)
+        return self._replace(problem=self.problem._replace(typed=typed, unlabelled=unlabelled))
 
     def typed(self, frame) -> dict:
         """Typed values of the columns that are learnt from, for any table that has them."""
@@ -99,11 +108,7 @@ def make_question(frame, settings: Settings, test=None, columns=None) -> Questio
     if not splits:
         raise CompetitionError("no_split", name=settings.time_column or settings.group or name)
     metric = _defined(metric, splits, y, classes)
-    labelled = frame[is_labelled] if not is_labelled.all() else frame
-    typed = _typed(labelled, used)
-    unlabelled = None
-    if classes and not is_labelled.all():
-        unlabelled = _typed(frame.iloc[some_rows(np.flatnonzero(~is_labelled), len(y))], used)
+    typed, unlabelled = _typed_parts(frame, is_labelled, used, classes)
     problem = Problem(
         task.value, used, typed, y, classes, metric.value, splits, n_folds, groups, order, settings.seed, unlabelled
     )
@@ -122,6 +127,14 @@ def _defined(metric: Guess, splits, y, classes) -> Guess:
 
 def _typed(frame, columns) -> dict:
     return {column.name: typed_values(frame[column.name], column) for column in columns}
+
+
+def _typed_parts(frame, is_labelled, columns, classes):
+    """Typed values of the labelled rows, and for classes of the others if there are any (else None)."""
+    if is_labelled.all():
+        return _typed(frame, columns), None
+    others = some_rows(np.flatnonzero(~is_labelled), int(is_labelled.sum()))
+    return _typed(frame[is_labelled], columns), _typed(frame.iloc[others], columns) if classes else None
 
 
 def some_rows(rows: np.ndarray, n_labelled: int) -> np.ndarray:
@@ -226,10 +239,10 @@ def _codes_of(frame, name, columns, rows, coded):
 def _check_parts(settings: Settings, target: str) -> None:
     """Groups and time are columns of their own, and only one of them divides the rows."""
     dropped = target if target in settings.drop else None
-    parts = (("--group", settings.group), ("--time-column", settings.time_column), ("--drop", dropped))
+    parts = (("group", settings.group), ("time-column", settings.time_column), ("drop", dropped))
     for option, name in parts:
         if name == target:
-            raise CompetitionError("target_divides", name=name, option=option)
+            raise CompetitionError("target_divides", name=name, option=Option(option))
     if settings.group is not None and settings.time_column is not None:
         raise CompetitionError("group_and_time", group=settings.group, time=settings.time_column)
 

@@ -1,5 +1,6 @@
 """Every choice of a competition in one record, and the one TOML file it is read from and written to."""
 
+import datetime
 import math
 import os
 import pathlib
@@ -38,6 +39,15 @@ def _is_texts(value) -> bool:
 
 def _is_label(value) -> bool:
     return isinstance(value, str | bool | Integral) or (isinstance(value, Real) and math.isfinite(value))
+
+
+def _plain_label(value):
+    """A label of another library as a number or a truth value; a date as text."""
+    if isinstance(value, datetime.date):
+        return str(value).removesuffix(" 00:00:00")
+    item = getattr(value, "item", None)
+    found = item() if callable(item) else value
+    return _plain_label(found) if isinstance(found, datetime.date) else found
 
 
 def _is_kinds(value) -> bool:
@@ -101,6 +111,8 @@ class CheckedSettings:
     def __post_init__(self):
         if isinstance(self.drop, list):
             object.__setattr__(self, "drop", tuple(self.drop))
+        if not isinstance(getattr(self, "positive", ""), str | bool | int | float | None):
+            object.__setattr__(self, "positive", _plain_label(self.positive))
         for item in fields(self):
             value, (is_valid, words, values) = getattr(self, item.name), RULES[item.name]
             if value is None and item.default is None:

@@ -7,6 +7,7 @@ import re
 import numpy as np
 
 from hyperplan._texts import text
+from hyperplan._texts.extras import required
 from hyperplan.compete._errors import TableError
 from hyperplan.compete._names import unique_names
 from hyperplan.compete._tables_bytes import open_source
@@ -77,10 +78,7 @@ def read_table(
     (344, 8)
     """
     given = checked_reading(separator, quote, escape, decimal, header, encoding)
-    try:
-        import pandas
-    except ImportError:
-        raise TableError("needs", name=str(path)[:80], package="pandas") from None
+    pandas = required("pandas")
     reading: dict = {}
     if isinstance(path, pandas.DataFrame):
         frame, notes = named_frame(path), []

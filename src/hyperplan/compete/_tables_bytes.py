@@ -13,6 +13,7 @@ import zlib
 from typing import NamedTuple
 
 from hyperplan._core.open_file import OddFileError, open_file
+from hyperplan._texts.extras import required
 from hyperplan.compete._errors import TableError, reason_of
 from hyperplan.compete._names import nearest_names
 from hyperplan.compete._tables_room import Room
@@ -196,16 +197,13 @@ def _first_match(data: bytearray, table: dict) -> str | None:
 def _unpacked(data: bytearray, packing: str, room: Room) -> bytearray:
     try:
         if packing == "zstd":
-            import pyarrow
-
+            pyarrow = required("pyarrow")
             source = pyarrow.BufferReader(pyarrow.py_buffer(data))
             with pyarrow.CompressedInputStream(source, "zstd") as stream:
                 return _drained(stream, room)
         opener = {"gzip": gzip.GzipFile, "bzip2": bz2.BZ2File, "xz": lzma.LZMAFile}[packing]
         with bytes_file(data) as file, opener(**{"fileobj" if packing == "gzip" else "filename": file}) as stream:
             return _drained(stream, room)
-    except ImportError:
-        raise TableError("needs", name=room.name, package="pyarrow") from None
     except (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError) as error:
         if isinstance(error, TableError):
             raise

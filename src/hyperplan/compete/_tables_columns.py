@@ -2,6 +2,7 @@
 
 import re
 
+from hyperplan._texts.extras import required
 from hyperplan.compete._errors import TableError
 from hyperplan.compete._names import unique_names
 from hyperplan.compete._tables_arrow import frame_of_arrow, let_go
@@ -15,10 +16,7 @@ QUERY_SHARE = 0.5  # of the room for a query's own work; its answer needs the re
 
 def read_columns(source: Source) -> tuple:
     """``(frame, notes)`` of a Parquet or Feather file."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise TableError("needs", name=source.name, package="pyarrow") from None
+    pyarrow = required("pyarrow")
     reader = _parquet if source.kind == "parquet" else _feather
     try:
         table = reader(source)
@@ -99,11 +97,7 @@ def of_arrow(table, room: Room) -> tuple:
 
 def read_query(sql: str, frame=None) -> tuple:
     """``(frame, notes)`` of an SQL query over files, by duckdb; a frame given is there as the table ``data``."""
-    try:
-        import duckdb
-        import pyarrow
-    except ImportError as error:
-        raise TableError("needs", name="SQL", package=error.name or "duckdb") from None
+    duckdb, pyarrow = required("duckdb"), required("pyarrow")
     room = Room("SQL")
     with duckdb.connect() as connection:
         try:

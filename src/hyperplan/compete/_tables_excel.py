@@ -3,6 +3,7 @@
 import warnings
 import zipfile
 
+from hyperplan._texts.extras import required
 from hyperplan.compete._errors import TableError
 from hyperplan.compete._names import nearest_names, unique_names
 from hyperplan.compete._tables_bytes import Source, bytes_file, first_line, listed
@@ -33,10 +34,7 @@ def read_excel(source: Source) -> tuple:
 
 def _sheet_rows(source: Source) -> tuple[list[list], list[dict]]:
     """The cells of the sheet, and which sheet was taken where that was a choice."""
-    try:
-        import openpyxl
-    except ImportError:
-        raise TableError("needs", name=source.name, package="openpyxl") from None
+    openpyxl = required("openpyxl")
     try:
         with bytes_file(source.data) as file, warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of styles and extensions that no table needs

@@ -7,6 +7,7 @@ import importlib.resources
 import numpy as np
 
 from hyperplan._base import Bunch
+from hyperplan._texts.extras import required
 
 MEASURES = ("bill_length_mm", "bill_depth_mm", "flipper_length_mm", "body_mass_g", "year")
 CATEGORIES = ("species", "island", "sex")
@@ -58,8 +59,7 @@ def load_penguins(*, target="species", as_frame=False, return_X_y=False):
     y = table[target].astype(np.float64) if target in MEASURES else table[target]
     X, frame, names = np.column_stack(list(columns.values())), None, list(columns)
     if as_frame:
-        import pandas
-
+        pandas = required("pandas")
         X, y = pandas.DataFrame(columns), pandas.Series(y, name=target)
         frame = X.assign(**{target: y})
     if return_X_y:

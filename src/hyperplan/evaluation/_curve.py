@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hyperplan._base.members import is_own, member_map
+from hyperplan._texts.extras import required
 from hyperplan.evaluation._corrected_t import corrected_t_interval
 from hyperplan.evaluation._splits import share_of_splits
 from hyperplan.evaluation._tables import rows_of
@@ -50,8 +51,7 @@ class Curve(NamedTuple):
 
     def frame(self):
         """A pandas frame with a row per value of x."""
-        import pandas as pd
-
+        pd = required("pandas")
         columns = ("train", "train_low", "train_high", "validation", "validation_low", "validation_high")
         return pd.DataFrame({self.name: self.x, **{column: getattr(self, column) for column in columns}})
 

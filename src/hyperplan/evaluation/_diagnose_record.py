@@ -4,6 +4,7 @@ import html
 from typing import NamedTuple
 
 from hyperplan._texts import text
+from hyperplan._texts.extras import required
 from hyperplan.evaluation._diagnose_checks import Case, check_all
 from hyperplan.evaluation._diagnose_numbers import Measurements
 
@@ -54,8 +55,7 @@ class Diagnosis(NamedTuple):
 
     def frame(self):
         """A pandas frame with a row per finding."""
-        import pandas as pd
-
+        pd = required("pandas")
         parts = ("title", "message", "advice")
         rows = [
             {

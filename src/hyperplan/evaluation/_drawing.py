@@ -2,17 +2,17 @@
 
 import numpy as np
 
+from hyperplan._texts.extras import required
+
 INK, GRID = "#33475b", "#e4e7eb"
 BLUE, ORANGE = "#0072b2", "#d55e00"
 
 
 def new_axes(width=6.4, height=4.2):
     """Axes of a figure that belongs to no window."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
+    agg, drawing = required("matplotlib.backends.backend_agg"), required("matplotlib.figure")
+    figure = drawing.Figure(figsize=(width, height), layout="constrained")
+    agg.FigureCanvasAgg(figure)
     return figure.subplots()
 
 

@@ -32,6 +32,7 @@ from hyperplan._base import check_consistent_length, check_weight, is_classifier
 from hyperplan._base.members import is_own, member_map
 from hyperplan._core.parallel import single_threaded_blas
 from hyperplan._core.rng import task_seeds
+from hyperplan._texts.extras import required
 from hyperplan.evaluation._checks import check_level
 from hyperplan.evaluation._tables import as_table, column_names, rows_of, with_rows_permuted
 from hyperplan.evaluation._weighted_metrics import has_quick_form, weighted_metric
@@ -73,8 +74,7 @@ class Importances(NamedTuple):
 
     def frame(self):
         """A pandas frame, most important first."""
-        import pandas as pd
-
+        pd = required("pandas")
         columns = {"name": self.names, "importance": self.importances_mean, "low": self.low, "high": self.high}
         return pd.DataFrame(columns).iloc[self.order()].reset_index(drop=True)
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from hyperplan._base import check_consistent_length, clone
 from hyperplan._base.members import is_own, member_map
+from hyperplan._texts.extras import required
 from hyperplan.evaluation._corrected_t import corrected_t_interval
 from hyperplan.evaluation._splits import make_splits, share_of_splits
 from hyperplan.evaluation._tables import as_table, rows_of
@@ -33,8 +34,7 @@ class SplitScores(NamedTuple):
 
     def frame(self):
         """A pandas frame with a row per split and a column per model."""
-        import pandas as pd
-
+        pd = required("pandas")
         return pd.DataFrame(self.table)
 
     def __str__(self):

@@ -2,9 +2,14 @@
 
 import hashlib
 import json
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hyperplan._texts.extras import required
 from hyperplan.compete._document import machine, versions
 from hyperplan.compete._frames import as_frame
 from hyperplan.compete._output import MARK, write_folder
@@ -12,6 +17,10 @@ from hyperplan.compete._settings import write_settings
 from hyperplan.compete._table_output import write_table
 from hyperplan.explore._contest import placed
 from hyperplan.explore._judge import coded
+from hyperplan.explore._settings import ExploreSettings
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 RECEIPT = "hyperplan/explore-receipt/1"
 
@@ -39,17 +48,35 @@ class Exploration:
     >>> result.report("report.html")  # doctest: +SKIP
     """
 
-    def __init__(self, found, document: dict):
+    labels: np.ndarray
+    coordinates: "DataFrame"
+    outlier_factors: np.ndarray
+    document: dict
+    settings: ExploreSettings
+
+    def __init__(self, found: Any, document: dict):
         self.document, self.settings = document, found.settings
         self.labels, self.outlier_factors = found.labels, found.factors
         self.coordinates = _frame_of(found.maps)
         self._found = found
 
-    def __repr__(self):
+    def __getstate__(self) -> dict:
+        """What a pickle holds: of the models only the one that new rows are asked of."""
+        contest = self._found.contest
+        entries = [entry if entry is contest.chosen else replace(entry, model=None) for entry in contest.entries]
+        return {**vars(self), "_found": replace(self._found, contest=replace(contest, entries=entries))}
+
+    def __repr__(self) -> str:
         count = int(self.labels.max()) if self._found.contest.chosen else 0
         return f"Exploration({self.document['title']}: {count or 'no'} groups, {len(self.labels)} rows)"
 
-    def __str__(self):
+    def _repr_html_(self) -> str:
+        """The answer and the best clustering of each method, for notebooks."""
+        from hyperplan.explore._notebook import exploration_view
+
+        return exploration_view(self.document, self.answer(), self.settings.lang)
+
+    def __str__(self) -> str:
         return "\n".join(self.answer())
 
     def answer(self, language: str | None = None) -> list[str]:
@@ -58,16 +85,15 @@ class Exploration:
 
         return answer_sentences(self.document, language or self.settings.lang)
 
-    def table(self):
+    def table(self) -> "DataFrame":
         """The clusterings that were compared, as a frame; ``best`` marks the one that stands for its method."""
-        import pandas
-
-        keys = ("name", "groups", "silhouette", "calinski_harabasz", "separation", "excess", "stability")
-        keys += ("grouped", "verdict", "is_chosen", "is_best", "settings", "reason")
+        pandas = required("pandas")
+        keys = ["name", "groups", "silhouette", "calinski_harabasz", "separation", "excess", "stability"]
+        keys += ["grouped", "verdict", "is_chosen", "is_best", "settings", "reason"]
         rows = [{key: row.get(key) for key in keys} for row in self.document["clusterings"]]
         return pandas.DataFrame(rows).rename(columns={"name": "method", "is_chosen": "chosen", "is_best": "best"})
 
-    def predict(self, table) -> np.ndarray:
+    def predict(self, table: Any) -> np.ndarray:
         """Groups of new rows, by the clustering that was chosen; all 1 if there are no groups."""
         frame, chosen = as_frame(table), self._found.contest.chosen
         points = self._found.space.points(frame)
@@ -75,20 +101,19 @@ class Exploration:
             return np.ones(len(frame), dtype=np.intp)
         return coded(placed(chosen.model, points), chosen.codes)
 
-    def report(self, path, language: str | None = None):
+    def report(self, path: str | PathLike, language: str | None = None) -> Path:
         """Write the HTML report; returns its path."""
         from hyperplan.explore._page import write_report
 
         return write_report(self.document, path, language or self.settings.lang)
 
-    def save(self, folder, table: str | None = None):
+    def save(self, folder: str | PathLike, table: str | None = None) -> Path:
         """Write the whole folder of results in one step; returns its path."""
         return write_folder(folder, lambda beside: self._fill(beside, table))
 
     def _fill(self, folder, table) -> None:
-        import pandas
-
-        dump = {"ensure_ascii": False, "allow_nan": False}
+        pandas = required("pandas")
+        dump: dict[str, Any] = {"ensure_ascii": False, "allow_nan": False}
         (folder / "report.json").write_text(json.dumps(self.document, **dump), encoding="utf-8")
         self.report(folder / "report.html")
         rows = pandas.Series(np.arange(1, len(self.labels) + 1), name="row")
@@ -129,8 +154,7 @@ def _digest(values: np.ndarray) -> str:
 
 
 def _frame_of(maps):
-    import pandas
-
+    pandas = required("pandas")
     return pandas.DataFrame(
         {f"{drawn.name}_{k + 1}": drawn.coordinates[:, k] for drawn in maps for k in range(2)},
     )

@@ -1,17 +1,21 @@
 """``explore``: a table without a question in, what it is like out."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from hyperplan._base.finding import SEVERITIES
 from hyperplan._core.compiling import compile_watch
 from hyperplan._core.parallel import effective_n_jobs, thread_limit
+from hyperplan._texts.extras import required
 from hyperplan.compete._audit_sample import draw_rows
 from hyperplan.compete._columns import Column, guess_columns, with_kinds
 from hyperplan.compete._errors import KindsOfColumns
 from hyperplan.compete._frames import as_frame
 from hyperplan.compete._interrupt import CtrlC
+from hyperplan.compete._parameters import with_settings
 from hyperplan.compete._preparation import USED
 from hyperplan.compete._settings import check_names
 from hyperplan.compete._tables import table_hash
@@ -62,7 +66,26 @@ class Found:
     colour: Column | None
 
 
-def explore(table, *, methods=None, report=None, title="table", spent=0.0, **settings) -> Exploration:
+@with_settings(ExploreSettings)
+def explore(
+    table: Any,
+    *,
+    time: float = 60.0,
+    lang: str = "en",
+    seed: int = 0,
+    n_jobs: int | None = None,
+    drop: Sequence[str] = (),
+    colour: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    formats: Mapping[str, str] | None = None,
+    missing: Mapping[str, Sequence] | None = None,
+    spellings: Mapping[str, Mapping] | None = None,
+    settings: ExploreSettings | None = None,
+    methods: Sequence[str] | None = None,
+    report: Callable[..., object] | None = None,
+    title: str = "table",
+    spent: float = 0.0,
+) -> Exploration:
     """Look at a table without a question: maps, dimension, groups if there are any, rows that stand out.
 
     The budget counts from the call.  What has to be compiled because it is not in the kernel cache yet is no part of
@@ -73,6 +96,24 @@ def explore(table, *, methods=None, report=None, title="table", spent=0.0, **set
     ----------
     table : DataFrame, array or path
         Anything that `hyperplan.compete.read_table` reads.
+    time : float, default=60
+        Budget in seconds.
+    lang : {"en", "fr"}, default="en"
+        Language of report and answer.
+    seed : int, default=0
+        Same seed, same samples and starts.
+    n_jobs : int, default=None
+        Threads; None or -1 means all cores.
+    drop : sequence of str, default=()
+        Columns that distances do not see.
+    colour : str, default=None
+        Column that colours the maps; it may be one of those left out.
+    columns : dict, default=None
+        Kind of a column, where the guess is wrong: ``{"zip": "category"}``.
+    formats, missing, spellings : dict, default=None
+        How values of a column are written, which of them stand for a missing one, and which are spellings of one.
+    settings : ExploreSettings, default=None
+        All of these in one record; parameters that are given beside it win.
     methods : list of str, default=None
         Clustering methods that take part, of "k_means", "dbscan", "mixture", "spectral", "optics"; None means all.
     report : callable, default=None
@@ -81,9 +122,6 @@ def explore(table, *, methods=None, report=None, title="table", spent=0.0, **set
         What the report calls the table.
     spent : float, default=0.0
         Seconds of the budget that are gone already, such as for reading the table.
-    **settings
-        Fields of `ExploreSettings`: time (seconds), lang, seed, n_jobs, drop, colour, columns; or
-        ``settings=ExploreSettings(...)`` whole.
 
     Returns
     -------
@@ -101,18 +139,19 @@ def explore(table, *, methods=None, report=None, title="table", spent=0.0, **set
     >>> np.bincount(result.labels)[1:].tolist()
     [30, 30, 30]
     """
-    whole = settings.pop("settings", None)
-    whole = replace(whole, **settings) if whole is not None else ExploreSettings(**settings)
+    assert settings is not None  # made of the parameters above
+    required("pandas")
+    whole = settings
     listed = all_methods(methods)
     ctrl_c, tell = CtrlC(), report or (lambda **event: None)
     with thread_limit(effective_n_jobs(whole.n_jobs)), ctrl_c:
         clock, compiled = Clock(whole.time, spent, ctrl_c), compile_watch.seconds
         frame = as_frame(table)
         tell(phase="auditing")
-        columns, used = read_columns(frame, whole)
-        findings = audit_table(frame, [column for column in columns if column.name not in whole.drop], whole.seed)
-        tell(phase="guessed", columns=columns, used=used, rows=len(frame))
-        found = _find(frame, whole, columns, used, findings, listed, clock, tell)
+        read, used = read_columns(frame, whole)
+        findings = audit_table(frame, [column for column in read if column.name not in whole.drop], whole.seed)
+        tell(phase="guessed", columns=read, used=used, rows=len(frame))
+        found = _find(frame, whole, read, used, findings, listed, clock, tell)
         spending = {"seconds": clock.used, "compiling": compile_watch.seconds - compiled}
         spending |= {"jobs": effective_n_jobs(None), "was_interrupted": clock.is_stopped}
         return Exploration(found, make_document(found, title, table_hash(frame), spending))
@@ -176,7 +215,7 @@ def group_all(points, arena, contest: Contest) -> np.ndarray:
     for start in range(0, len(others), CHUNK):
         rows = others[start : start + CHUNK]
         labels[rows] = coded(placed(chosen.model, points[rows]), chosen.codes)
-    labels[arena] = chosen.labels
+    labels[arena] = np.asarray(chosen.labels)
     return labels
 
 

@@ -22,6 +22,7 @@ from hyperplan._base import (
 from hyperplan._core.memory import require_memory
 from hyperplan._core.parallel import spans, thread_map
 from hyperplan._math.shortest_paths import floyd_warshall, shortest_paths
+from hyperplan._texts.extras import required
 from hyperplan.decomposition import KernelPCA
 from hyperplan.manifold import _isomap_kernels as k
 from hyperplan.manifold._bridges import NO_BRIDGES, find_bridges, with_bridges
@@ -77,8 +78,7 @@ class ResidualCurve:
 
     def plot(self, ax=None):
         """Draw the curve with Matplotlib; returns the axes."""
-        import matplotlib.pyplot as plt
-
+        plt = required("matplotlib.pyplot")
         ax = plt.subplots()[1] if ax is None else ax
         ax.plot(self.dimensions, self.residual, marker="o")
         ax.axvline(self.dimension, linestyle=":", color="gray")

@@ -5,6 +5,7 @@ number and sizes of the members are checked before anything is unpacked, the dig
 """
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -21,6 +22,7 @@ from hyperplan.persistence._errors import ModelFileError
 FORMAT = "hyperplan/model"
 VERSION = 1  # of the format: raised when older programs could not read newer files
 MODEL_FILE = "model.zip"  # the file in a folder given as path
+COMPETITION_FILES = ("model/model.hyperplan", "model.hyperplan")  # in the folder of a competition, in its `model`
 MANIFEST, DOCUMENT = "manifest.json", "model.json"
 NAMES = re.compile(r"manifest\.json|model\.json|arrays/[0-9]{1,4}\.npy")
 MAX_MEMBERS = 1000
@@ -42,9 +44,23 @@ class Member(NamedTuple):
 
 
 def file_of(path) -> pathlib.Path:
-    """The file meant by a path: in a folder, `model.zip`."""
+    """The file to be written for a path: in a folder, `model.zip`."""
     path = pathlib.Path(path)
     return path / MODEL_FILE if path.is_dir() else path
+
+
+def found_file(path) -> pathlib.Path:
+    """The file to be read for a path: in a folder, `model.zip` or the model that a competition put there."""
+    path = pathlib.Path(path)
+    if not path.is_dir():
+        return path
+    places = (MODEL_FILE, *COMPETITION_FILES)
+    found = next((path / place for place in places if (path / place).is_file()), None)
+    if found is None:
+        raise FileNotFoundError(
+            errno.ENOENT, f"There is no model in this folder (none of {', '.join(places)})", str(path)
+        )
+    return found
 
 
 # --- writing
@@ -206,7 +222,7 @@ class _Stream:
 @contextlib.contextmanager
 def opened(path, max_bytes=None):
     """The archive at a path; errors of the file system (no such file, no permission) are Python's own."""
-    with open_file(file_of(path)) as file, contextlib.closing(Archive(file, max_bytes)) as archive:
+    with open_file(found_file(path)) as file, contextlib.closing(Archive(file, max_bytes)) as archive:
         yield archive
 
 

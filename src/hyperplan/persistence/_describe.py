@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hyperplan.persistence._archive import file_of, opened
+from hyperplan.persistence._archive import found_file, opened
 from hyperplan.persistence._decode import check_document, only_model_file_errors, read_arrays
 from hyperplan.persistence._errors import ModelFileError
 
@@ -17,7 +17,7 @@ def describe(path) -> dict:
     Parameters
     ----------
     path : str or path-like
-        The file, or a folder with ``model.zip``.
+        The file, or a folder as `load` takes it.
 
     Returns
     -------
@@ -46,7 +46,7 @@ def describe(path) -> dict:
         **about,
         "format": manifest["version"],
         "versions": dict(manifest["versions"]),
-        "file_bytes": file_of(path).stat().st_size,
+        "file_bytes": found_file(path).stat().st_size,
         "unpacked_bytes": sum(entry["size"] for entry in manifest["members"].values()),
     }
 

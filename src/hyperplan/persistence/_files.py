@@ -1,8 +1,10 @@
 """`save` and `load`: a model as one file that holds numbers and names, and no code."""
 
 import contextlib
+import os
 import platform
 import warnings
+from typing import Any
 
 import numpy as np
 import scipy
@@ -17,7 +19,7 @@ from hyperplan.persistence._encode import encode
 from hyperplan.persistence._errors import ModelFileError, ModelVersionWarning
 
 
-def save(model, path):
+def save(model: Any, path: str | os.PathLike) -> None:
     """Write a model to a file that `load` reads without running any code from it.
 
     The file is a zip of JSON and .npy arrays.  It is written beside `path` and renamed, so that there is never half a
@@ -57,7 +59,7 @@ def save(model, path):
     write_archive(file_of(path), members, {"versions": versions()})
 
 
-def load(path, *, max_bytes=None):
+def load(path: str | os.PathLike, *, max_bytes: int | None = None) -> Any:
     """Read a model that `save` wrote.
 
     Nothing in the file is executed: classes and functions are looked up by name in a fixed list, objects are made
@@ -67,7 +69,7 @@ def load(path, *, max_bytes=None):
     Parameters
     ----------
     path : str or path-like
-        The file, or a folder with ``model.zip``.
+        The file, a folder with ``model.zip``, or the folder that `hyperplan compete` writes (or its ``model``).
     max_bytes : int, optional
         Refuse files that unpack to more; by default to more than four fifths of the free memory.
 
@@ -78,6 +80,8 @@ def load(path, *, max_bytes=None):
 
     Raises
     ------
+    FileNotFoundError
+        If there is no such file, or no model in the folder.
     ModelFileError
         If the file is not a model, incomplete, changed, from a newer version, or holds what may not be loaded.
     """

@@ -5,13 +5,15 @@ They are written as text, or as the parts they are made of, and read by the cons
 
 import datetime
 import decimal
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from hyperplan.persistence._errors import ModelFileError
 
 LONGEST = 200  # characters of one value
-PLAIN = {
+PLAIN: dict[str, tuple[type, Callable[[Any], str], Callable[[str], object]]] = {
     "date": (datetime.date, datetime.date.isoformat, datetime.date.fromisoformat),
     "datetime": (datetime.datetime, datetime.datetime.isoformat, datetime.datetime.fromisoformat),
     "decimal": (decimal.Decimal, str, decimal.Decimal),
@@ -22,7 +24,7 @@ OF_PANDAS = ("Timestamp", "Timedelta", "Interval", "Period")
 def label_parts(value) -> list | None:
     """``[kind, parts]`` that `label_of` makes the same value of; None for other things, or where that cannot be."""
     kind = type(value)
-    found = next(([name, [write(value)]] for name, (cls, write, _) in PLAIN.items() if kind is cls), None)
+    found: Any = next(([name, [write(value)]] for name, (cls, write, _) in PLAIN.items() if kind is cls), None)
     if found is None and kind.__module__.partition(".")[0] == "pandas" and kind.__name__ in OF_PANDAS:
         parts = _PANDAS_PARTS[kind.__name__](value)
         found = [kind.__name__, [part.item() if isinstance(part, np.generic) else part for part in parts]]

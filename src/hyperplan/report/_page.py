@@ -5,6 +5,7 @@ import os
 import tempfile
 from pathlib import Path
 
+from hyperplan._texts.extras import required
 from hyperplan.report._answer import finished, is_compared, score_decimals, sentences, tied_rows
 from hyperplan.report._findings import by_severity
 from hyperplan.report._names import readable
@@ -131,10 +132,7 @@ def _sections(views: dict, wording: Wording) -> list[tuple[str, str]]:
 
 @functools.cache
 def _environment(folder: Path):
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError("reports need jinja2: pip install 'hyperplan[report]'") from error
+    jinja2 = required("jinja2")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader([folder, TEMPLATES]),
         autoescape=True,

@@ -6,6 +6,7 @@ level allows.
 
 import itertools
 
+from hyperplan._texts.extras import required
 from hyperplan.tree._describe import LEAF, PLAIN, Palette, Style, described, node_lines
 
 CUT = "\n  (...)  \n"
@@ -72,8 +73,7 @@ def plot_tree(
     """
     model = described(decision_tree, feature_names, class_names)
     style = Style(label, impurity, node_ids, proportion, precision, PLAIN)
-    import matplotlib.pyplot as plt
-
+    plt = required("matplotlib.pyplot")
     ax = plt.gca() if ax is None else ax
     ax.clear()
     ax.set_axis_off()
