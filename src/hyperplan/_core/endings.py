@@ -49,7 +49,8 @@ class EndSignals:
     """
 
     def __init__(self, is_sent_again: bool = True):
-        self._is_sent_again, self._held = is_sent_again, []
+        self._is_sent_again = is_sent_again
+        self._held: list = []
         self.number, self._until = None, 0.0
 
     def __enter__(self):

@@ -76,7 +76,8 @@ class ScratchFolder:
         with contextlib.suppress(OSError):  # what cannot be removed now is swept later
             _empty(self.path, self.names)
         if self._lock is not None:
-            self._lock = os.close(self._lock)
+            os.close(self._lock)
+            self._lock = None
 
     def place(self, name: str) -> Path:
         """Where a thing of that name goes."""

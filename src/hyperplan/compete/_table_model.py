@@ -17,7 +17,7 @@ from hyperplan._base import (
 from hyperplan.compete._columns_task import typed_target
 from hyperplan.compete._columns_values import as_words
 from hyperplan.compete._errors import CompetitionError
-from hyperplan.compete._frames import plain_frame, target_values
+from hyperplan.compete._frames import memory_frame, plain_frame, target_values
 from hyperplan.compete._labels import label_order, label_values
 from hyperplan.compete._preparation import USED
 from hyperplan.compete._question import by_number, some_rows
@@ -175,7 +175,8 @@ class TableModel(BaseEstimator):
             Labels or numbers; rows without one are left out, or used by a model that learns from such rows.
         """
         pipeline, own = clone(self.pipeline), target_values(y)
-        typed = pipeline.prepare.typed(X) or {"": np.zeros(len(plain_frame(X)))}  # a constant needs no column
+        X = memory_frame(X)
+        typed = pipeline.prepare.typed(X) or {"": np.zeros(len(X))}  # a constant needs no column
         n_rows = len(next(iter(typed.values())))
         if len(own) != n_rows:
             raise CompetitionError("input_length", rows=n_rows, values=len(own))
@@ -217,14 +218,14 @@ class TableModel(BaseEstimator):
         check_is_fitted(self)
         if self.classes:
             return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
-        return np.asarray(self._answering().pipeline.predict(X), dtype=np.float64)
+        return np.asarray(self._answering().pipeline.predict(memory_frame(X)), dtype=np.float64)
 
     @available_if(_has_classes)
     def predict_proba(self, X) -> np.ndarray:
         """Probabilities, a column for each class of `classes_`."""
         check_is_fitted(self)
         fitted = self._answering()
-        shares = fitted.pipeline.predict_proba(X)
+        shares = fitted.pipeline.predict_proba(memory_frame(X))
         full = np.zeros((shares.shape[0], len(fitted.names)))
         full[:, fitted.pipeline.classes_] = shares
         return full[:, fitted.codes]
