@@ -156,7 +156,7 @@ def test_every_parameter_that_an_error_of_a_competition_names_exists():
         *all_texts(area_texts("audit")),
         *all_texts(area_texts("report")),
     ]
-    named = {name for _, pattern in texts for name in re.findall(r"\b([a-z_]+)=(?=[.{'\d]|True)", pattern)}
+    named = {name for _, pattern in texts for name in re.findall(r"\b([a-z_]+)=(?=[.{'\d)]|True|$| )", pattern)}
     assert {"target", "time", "drop_leaks", "group", "folder"} <= named
     assert named - parameter_names() - {"force", "example"} == set()
 

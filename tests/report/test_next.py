@@ -23,9 +23,9 @@ def steps(document, wording=ENGLISH):
 def test_every_report_says_how_to_use_the_model_and_that_a_test_file_is_missing(build):
     document = build("binary")
     document["chosen"]["holdout"] = None
-    assert "--test" in steps(document) and "<code>hyperplan predict model NEW_ROWS.csv" in render_report(document)
+    assert "test=" in steps(document) and "<code>hyperplan predict model NEW_ROWS.csv" in render_report(document)
     document["chosen"]["holdout"] = {"rows": 50, "value": 0.8}
-    assert "--test" not in steps(document)
+    assert "test=" not in steps(document)
     assert steps(document) in render_report(document).replace('<span class="option">', "").replace("</li><li>", " ")
 
 

@@ -88,10 +88,10 @@ def _in_python(found):
 
 
 def _as_parameter(match) -> str:
-    """``--group {name}`` as ``group={name!r}``, ``--drop`` as ``drop=...``, ``--drop-leaks`` as ``drop_leaks=True``."""
+    """``--group {name}`` as ``group={name!r}``, ``--drop`` as ``drop=``, ``--drop-leaks`` as ``drop_leaks=True``."""
     name, value = match["name"], match["value"]
     if value is None:
-        value = "True" if name in FLAGS else "..."
+        value = "True" if name in FLAGS else ""
     elif name not in NUMBERS:
         value = f"{value[:-1]}!r}}" if value.startswith("{") else repr(value)
     return f"{_parameter(name)}={value}"
