@@ -5,8 +5,7 @@ import re
 
 import pytest
 
-from hyperplan._texts import speaking_to_command
-from hyperplan._texts import LANGUAGES
+from hyperplan._texts import LANGUAGES, speaking_to_command
 from hyperplan.report import render_report, write_report
 from hyperplan.report._names import readable
 from hyperplan.report._views_models import score_scale

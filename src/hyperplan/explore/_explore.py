@@ -187,7 +187,9 @@ def _find(frame, settings, columns, used, findings, listed, clock, tell) -> Foun
     if not clock.is_stopped:
         factors, learnt_on = outlier_factors(points, seed, clock)
         expected = expected_share(reference, seed, clock)
-    differences, described, alike = [], [], []
+    differences: list = []
+    described: list = []
+    alike: list = []
     if contest.chosen:
         differences, described = describe(frame, columns, labels, seed)
         alike = columns_like_groups(frame, columns, {column.name for column in used}, labels)
