@@ -147,7 +147,7 @@ def test_errors_speak_of_parameters_here_and_of_options_there(table):
     with speaking_to_command():
         assert "given as --time-column as well" in str(pickle.loads(pickle.dumps(caught.value)))
     assert text("audit.A03.advice").count("drop_leaks=True") == 1
-    assert "time=120." in text("report.next.folds", folds=1, planned=5, more=120)
+    assert "time=120." in text("report.next.time.one", count=1, more=120)
 
 
 def test_every_parameter_that_an_error_of_a_competition_names_exists():
