@@ -153,8 +153,8 @@ def compete(
     [0, 1]
     """
     assert settings is not None  # made of the parameters above
-    required("pandas")
     began, compiled = working_time() - spent, compile_watch.seconds
+    required("pandas")
     whole = settings
     n_workers = worker_count(whole.n_jobs)
     ctrl_c, tell = CtrlC(), report or (lambda **event: None)

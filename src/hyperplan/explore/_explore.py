@@ -140,12 +140,12 @@ def explore(
     [30, 30, 30]
     """
     assert settings is not None  # made of the parameters above
-    required("pandas")
     whole = settings
     listed = all_methods(methods)
     ctrl_c, tell = CtrlC(), report or (lambda **event: None)
     with thread_limit(effective_n_jobs(whole.n_jobs)), ctrl_c:
         clock, compiled = Clock(whole.time, spent, ctrl_c), compile_watch.seconds
+        required("pandas")
         frame = as_frame(table)
         tell(phase="auditing")
         read, used = read_columns(frame, whole)
