@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from hyperplan._texts import LANGUAGES, area_texts
-from hyperplan.compete import Column, Settings, SettingsError, check_names, read_settings, write_settings
+from hyperplan.compete import Column, Settings, SettingsError, check_names, read_settings, read_table, write_settings
 from hyperplan.compete._settings import EXAMPLES, KINDS, RULES, settings_text, toml_key, toml_string
 from hyperplan.explore import ExploreSettings
 
@@ -180,3 +180,27 @@ def test_columns_named_in_settings_must_exist():
 
 def test_kinds_are_those_of_the_columns():
     assert set(KINDS) == set(area_texts("columns")["kind"])
+
+
+def test_how_the_file_is_written_is_guessed_shown_and_changeable(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    (tmp_path / "t.csv").write_text("a;b\n1,5;x\n2,5;y\n")
+    frame = read_table(tmp_path / "t.csv")
+    assert frame.attrs["reading"] == {
+        "separator": ";", "quote": '"', "escape": "", "decimal": ",", "header": True, "encoding": "utf-8",
+    }  # fmt: skip
+    assert read_table(frame).attrs["reading"] == frame.attrs["reading"]
+    path = tmp_path / "settings.toml"
+    write_settings(Settings(table="t.csv", reading={"decimal": "."}), path, reading=frame.attrs["reading"])
+    written = path.read_text()
+    assert '# separator = ";"' in written and '\ndecimal = "."' in written and "# header = true" in written
+    again = read_settings(path)
+    assert again.reading == {"decimal": "."}
+    said = read_table(tmp_path / "t.csv", **again.reading)
+    pandas.testing.assert_series_equal(said["a"], pandas.Series(["1,5", "2,5"], name="a"), check_dtype=False)
+
+
+@pytest.mark.parametrize("reading", [{"sep": ";"}, {"header": "no"}, {"quote": 3}, ["separator"]])
+def test_readings_that_are_none(reading):
+    with pytest.raises(SettingsError, match=r'"reading" must be a table of separator, quote'):
+        Settings(reading=reading)

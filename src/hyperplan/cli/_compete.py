@@ -56,6 +56,7 @@ def _compete(console, settings, began: float) -> int:
     from hyperplan.cli import _warmup
     from hyperplan.compete import CompetitionError, compete, read_table, table_notes
     from hyperplan.compete._interrupt import CtrlC
+    from hyperplan.compete._new_rows import read_new_rows
     from hyperplan.compete._output import check_folder
     from hyperplan.compete._question import target_name
     from hyperplan.compete._tables import is_query
@@ -64,8 +65,8 @@ def _compete(console, settings, began: float) -> int:
     check_folder(settings.out)
     if settings.table is None:
         raise CompetitionError("no_table")
-    frame = read_table(settings.table)
-    test = None if settings.test is None else read_table(settings.test)
+    frame = read_table(settings.table, **settings.reading)
+    test = None if settings.test is None else read_new_rows(settings.test, frame.columns, settings.reading)
     for note in table_notes(frame, language):
         console.print(note, style="dim", highlight=False, markup=False)
     target_name(frame, settings)  # complains before anything is compiled

@@ -59,7 +59,7 @@ def _explore(console, settings, began: float) -> int:
     check_folder(settings.out)
     if settings.table is None:
         raise ExploreError("no_table")
-    frame = read_table(settings.table)
+    frame = read_table(settings.table, **settings.reading)
     for note in table_notes(frame, settings.lang):
         console.print(note, style="dim", highlight=False, markup=False)
     read_columns(frame, settings)  # complains before anything is compiled

@@ -31,8 +31,8 @@ def run(model, table, out, force, keep, keep_all, warnings, no_escape, lang) -> 
 
 def _answered(model, table, out, force, keep, warnings, no_escape, lang):
     """The answers, written; what is in the way of that is said before the work."""
-    from hyperplan.compete import read_table
     from hyperplan.compete._kept_columns import kept_columns
+    from hyperplan.compete._new_rows import read_new_rows, reading_of
     from hyperplan.compete._output import check_one, write_one
     from hyperplan.compete._predict import files_read, id_columns, load_model, model_file, predict_table
     from hyperplan.compete._predict_words import COLUMN, warning_cells
@@ -42,7 +42,7 @@ def _answered(model, table, out, force, keep, warnings, no_escape, lang):
     never = [*files_read(table), model_file(model)]
     check_one(out, force=force, never=never)
     loaded = load_model(model)
-    frame = read_table(table)
+    frame = read_new_rows(table, [column.name for column in loaded.columns], reading_of(model))
     kept = kept_columns(frame, id_columns(loaded), *keep)
     progress = _Progress(len(frame), lang)
     answers = predict_table(loaded, frame, kept, progress, reserved=[COLUMN] if warnings else ())

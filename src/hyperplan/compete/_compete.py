@@ -60,6 +60,7 @@ def compete(
     formats: Mapping[str, str] | None = None,
     missing: Mapping[str, Sequence] | None = None,
     spellings: Mapping[str, Mapping] | None = None,
+    reading: Mapping[str, str | bool] | None = None,
     settings: Settings | None = None,
     candidates: Sequence[str] | None = None,
     report: Callable[..., object] | None = None,
@@ -119,6 +120,8 @@ def compete(
         Values of a column that stand for a missing one, instead of the guessed ones.
     spellings : dict, default=None
         Column -> ``{value: [its other spellings]}``, instead of the guessed ones.
+    reading : dict, default=None
+        How a delimited text is written, where the guess is wrong: ``{"separator": ";"}`` (`read_table`).
     settings : Settings, default=None
         All of these in one record; parameters that are given beside it win.
     candidates : sequence of str, default=None
@@ -160,7 +163,7 @@ def compete(
     ctrl_c, tell = CtrlC(), report or (lambda **event: None)
     with Crew(n_workers, ctrl_c) as crew:
         frame, whole, own = _with_target(X, y, whole)
-        test = None if test is None else as_frame(test)
+        test = None if test is None else as_frame(test, whole.reading)
         tell(phase="auditing")
         question, found = _asked(frame, whole, test, began + AUDIT_SHARE * whole.time)
         question = question._replace(labels=_labels(question, own, y))
@@ -236,7 +239,7 @@ def worker_count(n_jobs: int | None) -> int:
 
 def _with_target(X, y, settings: Settings):
     """``(frame, settings, own)``: one frame with the target in it, settings that name it, its values as they were."""
-    frame = as_frame(X)
+    frame = as_frame(X, settings.reading)
     if y is None:
         return frame, settings, _own_column(X, frame, settings.target)
     own = target_values(y)

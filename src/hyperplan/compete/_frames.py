@@ -11,9 +11,12 @@ from hyperplan.compete._errors import CompetitionError
 from hyperplan.compete._tables import named_frame, plain_types, read_table
 
 
-def as_frame(X):
-    """A frame with text names for columns and plain types, from a file or from memory; arrays get x0, x1, ..."""
-    return read_table(X if isinstance(X, str | os.PathLike) else memory_frame(X))
+def as_frame(X, reading=None):
+    """A frame with text names for columns and plain types, from a file or from memory; arrays get x0, x1, ...
+
+    How a file is written may be given (`read_table`).
+    """
+    return read_table(X, **(reading or {})) if isinstance(X, str | os.PathLike) else read_table(memory_frame(X))
 
 
 def plain_frame(X):

@@ -37,6 +37,7 @@ def make_receipt(competition, table: str | None) -> dict:
                 "time_column": settings.time_column,
                 "drop": list(settings.drop),
                 "columns": {column.name: column.kind for column in question.columns},
+                "reading": settings.reading,
             },
             "budget": {
                 "seconds": settings.time,

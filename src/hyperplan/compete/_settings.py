@@ -18,6 +18,7 @@ from hyperplan.compete._names import nearest_names
 KINDS = ("number", "category", "date", "text", "id", "constant", "empty")
 TASKS = ("auto", "classification", "regression")
 RARE = ("set aside", "merge")  # what becomes of classes with too few rows
+READING = ("separator", "quote", "escape", "decimal", "header", "encoding")  # how a delimited text is written
 TABLES = ("columns", "formats", "missing", "spellings")  # settings that are tables of columns: sections of the file
 
 
@@ -71,6 +72,12 @@ def _is_spellings(value) -> bool:
     return isinstance(value, dict) and all(_is_text(name) and _is_missing(read) for name, read in value.items())
 
 
+def _is_reading(value) -> bool:
+    return isinstance(value, dict) and all(
+        name in READING and isinstance(item, bool if name == "header" else str) for name, item in value.items()
+    )
+
+
 # What each setting may be: a test, the key of the words that describe it, and the values of these words.
 RULES = {
     "table": (_is_text, "text", {}),
@@ -97,6 +104,7 @@ RULES = {
     "formats": (_is_formats, "formats", {}),
     "missing": (_is_missing, "missing", {}),
     "spellings": (_is_spellings, "spellings", {}),
+    "reading": (_is_reading, "reading", {"choices": ", ".join(READING)}),
 }
 # Shown in a comment where a setting has no value.
 EXAMPLES = {"table": "table.csv", "target": "price", "test": "test.csv", "metric": "roc_auc", "positive": "yes",
@@ -170,6 +178,9 @@ class Settings(CheckedSettings):
         Values of a column that stand for a missing one, instead of the guessed ones; ``[]`` for none.
     spellings : dict, default={}
         Column -> ``{value: [its other spellings]}``, instead of the guessed ones; ``{}`` for none.
+    reading : dict, default={}
+        How a delimited text is written, where the guess is wrong: separator, quote, escape, decimal, header, encoding
+        (`read_table`).
 
     Examples
     --------
@@ -201,6 +212,7 @@ class Settings(CheckedSettings):
     formats: dict = field(default_factory=dict)
     missing: dict = field(default_factory=dict)
     spellings: dict = field(default_factory=dict)
+    reading: dict = field(default_factory=dict)
 
 
 def _refuse(key: str, value, words: str, values: dict) -> None:
@@ -254,7 +266,7 @@ def read_settings(path, kind: type = Settings):
     return kind(**found)
 
 
-def write_settings(settings: CheckedSettings, path, columns=()) -> None:
+def write_settings(settings: CheckedSettings, path, columns=(), reading=None) -> None:
     """Write settings as TOML with a comment on each line, in one step: the old file or the new one, never half.
 
     Parameters
@@ -264,9 +276,11 @@ def write_settings(settings: CheckedSettings, path, columns=()) -> None:
     columns : sequence of Column, default=()
         Guessed columns (`guess_columns`), the target's may be among them: kinds are listed with their reasons, and
         formats, missing values and spellings where there are any, so that all can be corrected.
+    reading : dict, default=None
+        How the file was found to be written (``frame.attrs["reading"]``), shown in comments.
     """
     path = pathlib.Path(path)
-    content = settings_text(settings, columns)
+    content = settings_text(settings, columns, reading)
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -281,16 +295,17 @@ def write_settings(settings: CheckedSettings, path, columns=()) -> None:
         raise SettingsError("unwritable", name=path, reason=reason_of(error)) from None
 
 
-def settings_text(settings: CheckedSettings, columns=()) -> str:
+def settings_text(settings: CheckedSettings, columns=(), reading=None) -> str:
     """The TOML text of settings, in their language."""
     language = settings.lang
     lines = [f"# {text(f'settings.comments.{settings.head}', language)}", ""]
     for item in fields(settings):
-        if item.name in TABLES:
+        if item.name in (*TABLES, "reading"):
             continue
         value, remark = getattr(settings, item.name), text(f"settings.comments.{item.name}", language)
         shown = toml_value(EXAMPLES[item.name] if value is None else value)
         lines.append(f"{'# ' if value is None else ''}{item.name} = {shown}  # {remark}")
+    lines += _reading_lines(settings, reading or {})
     guessed = {
         "columns": {column.name: column.kind for column in columns if column.name != getattr(settings, "target", None)},
         "formats": {column.name: column.format for column in columns if column.format},
@@ -304,6 +319,17 @@ def settings_text(settings: CheckedSettings, columns=()) -> str:
             is_guess = table == "columns" and found.get(name) == value
             lines.append(f"{toml_key(name)} = {toml_value(value)}" + (f"  # {why[name]}" if is_guess else ""))
     return "\n".join(lines) + "\n"
+
+
+def _reading_lines(settings: CheckedSettings, found: dict) -> list[str]:
+    """How the file is written: what was said, and in comments what was guessed."""
+    lines = ["", f"# {text('settings.comments.reading', settings.lang)}", "[reading]"]
+    for name in READING:
+        if name in settings.reading:
+            lines.append(f"{name} = {toml_value(settings.reading[name])}")
+        elif name in found:
+            lines.append(f"# {name} = {toml_value(found[name])}")
+    return lines
 
 
 def gap_values(gaps) -> list:

@@ -81,6 +81,7 @@ def read_table(
     pandas = required("pandas")
     reading: dict = {}
     if isinstance(path, pandas.DataFrame):
+        reading = path.attrs.get("reading", {})
         frame, notes = named_frame(path), []
     elif is_query(path):
         frame, notes = read_query(path)

@@ -6,6 +6,7 @@ well: what both agree on is taken and the doubt is said, and what none can read 
 """
 
 import codecs
+import csv
 import re
 
 from hyperplan.compete._errors import TableError
@@ -47,7 +48,7 @@ def read_text(data: bytearray, room: Room, given: Given = GUESSED, as_text: bool
     dialect = _complete(data, sniff(data, room, given), room)
     names, said = _column_names(dialect)
     notes += said + _dialect_notes(dialect, given) + list(dialect.notes)
-    reading = _reading(dialect, note)
+    reading = _reading(dialect, given.encoding or (note or {}).get("codec", "utf-8"))
     frame, doubts = _frame(data, dialect, names, room, given, as_text)
     frame, notes = (frame, notes) if as_text else _without_trailing_column(frame, dialect, notes)
     return frame, notes + doubts, reading
@@ -87,7 +88,7 @@ def _dialect_notes(dialect: Dialect, given: Given) -> list[dict]:
     return notes
 
 
-def _reading(dialect: Dialect, note: dict | None) -> dict:
+def _reading(dialect: Dialect, encoding: str) -> dict:
     """What was found out, in the words of the settings."""
     cutting = dialect.cutting
     return {
@@ -96,7 +97,7 @@ def _reading(dialect: Dialect, note: dict | None) -> dict:
         "escape": cutting.escape,
         "decimal": dialect.decimal,
         "header": bool(dialect.names),
-        "encoding": (note or {}).get("codec", "utf-8"),
+        "encoding": encoding,
     }
 
 
@@ -104,16 +105,19 @@ def _frame(data: bytearray, dialect: Dialect, names: list[str], room: Room, give
     """``(frame, doubts)`` by the reader that suits the text."""
     if not dialect.cutting.is_plain:
         return _rewritten(data, dialect, names, room, as_text), []
+    if given.escape is None and _has_escapes(data, dialect, room, len(names)):
+        changed = dialect._replace(cutting=dialect.cutting._replace(escape="\\"))
+        return _rewritten(data, changed, names, room, as_text), [{"key": "escape", "escape": "\\"}]
     quotes = data.count(dialect.cutting.quote.encode()) if dialect.cutting.quote else 0
     if quotes % 2 and not _is_even(data, dialect, room, len(names)):
-        return _otherwise(data, dialect, names, room, given, as_text)
+        return _otherwise(data, dialect, names, room, as_text)
     doubts = [{"key": "stray_quotes", "quote": dialect.cutting.quote}] if quotes % 2 else []
     try:
         frame = _by_pyarrow(data, dialect, names, room, as_text, quotes > 0)
         if frame is None:
             frame = _by_pandas(data, dialect, names, room, as_text)
     except _UnevenError:
-        return _otherwise(data, dialect, names, room, given, as_text)
+        return _otherwise(data, dialect, names, room, as_text)
     return frame, doubts
 
 
@@ -121,24 +125,26 @@ class _UnevenError(Exception):
     """The fast reader found a row of another width, or something else that it cannot read."""
 
 
-def _is_even(data: bytearray, dialect: Dialect, room: Room, width: int) -> bool:
-    """Whether the csv module, too, finds rows of one width and no open quote."""
+def _is_even(data: bytearray, dialect: Dialect, room: Room, width: int, strict: bool = False) -> bool:
+    """Whether the csv module, too, finds rows of one width and no open quote (and, if strict, nothing after quotes)."""
     try:
-        found = records(data, dialect.cutting, room, dialect.start)
+        found = records(data, dialect.cutting, room, dialect.start, strict=strict)
         return all(len(cells) == width or is_blank(cells) for _, _, _, cells in found)
-    except OpenQuoteError:
+    except (OpenQuoteError, csv.Error):
         return False
 
 
-def _otherwise(data: bytearray, dialect: Dialect, names: list[str], room: Room, given: Given, as_text: bool) -> tuple:
-    """What the fast reader could not read: with backslashes as escapes, or by the csv module; else an error."""
-    cutting, line = dialect.cutting, dialect.skipped + 1
-    escaped = cutting._replace(escape="\\")
-    if given.escape is None and cutting.quote and f"\\{cutting.quote}".encode() in data:
-        changed = dialect._replace(cutting=escaped)
-        if not _is_even(data, dialect, room, len(names)) and _is_even(data, changed, room, len(names)):
-            return _rewritten(data, changed, names, room, as_text), [{"key": "escape", "escape": "\\"}]
-    for _ in checked_rows(data, cutting, room, dialect.start, line, len(names)):
+def _has_escapes(data: bytearray, dialect: Dialect, room: Room, width: int) -> bool:
+    """Whether the text is regular only if backslashes mark the quotes inside cells."""
+    cutting = dialect.cutting
+    if not cutting.quote or f"\\{cutting.quote}".encode() not in data or _is_even(data, dialect, room, width, True):
+        return False
+    return _is_even(data, dialect._replace(cutting=cutting._replace(escape="\\")), room, width, True)
+
+
+def _otherwise(data: bytearray, dialect: Dialect, names: list[str], room: Room, as_text: bool) -> tuple:
+    """What the fast reader could not read, by the csv module; else an error that names the line."""
+    for _ in checked_rows(data, dialect.cutting, room, dialect.start, dialect.skipped + 1, len(names)):
         pass  # raises for the first row that does not fit
     return _rewritten(data, dialect, names, room, as_text), [{"key": "second_reader"}]
 
@@ -213,8 +219,6 @@ def _conversion(data: bytearray, separator: str, dialect: Dialect, names: list[s
 
 
 def _by_pandas(data: bytearray, dialect: Dialect, names: list[str], room: Room, as_text: bool):
-    import csv
-
     import pandas
 
     for _ in checked_rows(data, dialect.cutting, room, dialect.start, dialect.skipped + 1, len(names)):

@@ -27,7 +27,7 @@ def as_utf8(data: bytearray, room: Room, encoding: str | None = None) -> tuple[b
         return _given(data, room, encoding), None
     for mark, name in MARKS:
         if data.startswith(mark):
-            note = {"key": "encoding", "encoding": _spoken(name)}
+            note = {"key": "encoding", "encoding": _spoken(name), "codec": name}
             if name == "utf-8-sig":
                 del data[: len(mark)]
                 return _checked(data, room, "utf-8", _spoken(name)), note
@@ -37,7 +37,7 @@ def as_utf8(data: bytearray, room: Room, encoding: str | None = None) -> tuple[b
         if name is None:
             raise TableError("binary", name=room.name)
         try:
-            return _recoded(data, room, name), {"key": "encoding", "encoding": _spoken(name)}
+            return _recoded(data, room, name), {"key": "encoding", "encoding": _spoken(name), "codec": name}
         except TableError as error:
             raise error if error.key == "memory" else TableError("binary", name=room.name) from None
     place = first_broken(data)
@@ -116,7 +116,8 @@ def _mended(data: bytearray, room: Room, place: int) -> tuple[bytearray, dict]:
             if error.key == "memory":
                 raise
             continue
-        return found, {"key": "encoding_guessed", "encoding": _spoken(encoding), "line": line, "byte": byte}
+        said = {"encoding": _spoken(encoding), "codec": encoding, "line": line, "byte": byte}
+        return found, {"key": "encoding_guessed", **said}
     raise AssertionError("Latin-1 has a letter for every byte")
 
 

@@ -82,8 +82,8 @@ def records(
         for cells in reader:
             if feed.is_over:
                 if cells:
-                    inside = len(LINE_BREAK.findall(cells[-1]))
-                    raise OpenQuoteError(feed.count - min(inside, feed.count - first))
+                    after = len(LINE_BREAK.findall(cells[-1].removesuffix("\n").removesuffix("\r")))
+                    raise OpenQuoteError(max(first, feed.count - after))
                 return
             if cells:
                 if feed.doubled:

@@ -10,7 +10,7 @@ from hyperplan._core.open_file import read_small_file
 from hyperplan._core.parallel import thread_limit
 from hyperplan.compete._blend import LABEL, blend_candidate
 from hyperplan.compete._document import versions
-from hyperplan.compete._errors import CompetitionError, ModelNames, names_of_model, reason_of
+from hyperplan.compete._errors import CompetitionError, ModelNames, SettingsError, names_of_model, reason_of
 from hyperplan.compete._names import folded, nearest_names
 from hyperplan.compete._question import make_question
 from hyperplan.compete._receipt import SCHEMA, digest, splits_digest
@@ -104,7 +104,8 @@ def verify(path, table=None, name: str | None = None, split: int | None = None):
         raise CompetitionError("table_unnamed")
     if not (is_query(source) or Path(str(source).partition("::")[0]).exists()):
         raise CompetitionError("table_not_found", table=source)
-    frame = read_table(source)
+    reading = receipt["settings"].get("reading") or {}
+    frame = read_table(source, **_checked_reading(reading, path))
     if table_hash(frame) != receipt["data_sha256"]:
         raise CompetitionError("other_data", table=source)
     problem = _problem(frame, receipt, path)
@@ -132,6 +133,14 @@ def _wanted(name: str, labels: dict[str, str], path) -> str:
     near = ModelNames(dict.fromkeys(labels.get(one, one) for one in near))
     key = "receipt_trial_near" if near else "receipt_trial"
     raise CompetitionError(key, path=path, name=name, near=near, known=ModelNames(labels.values()))
+
+
+def _checked_reading(reading, path) -> dict:
+    """What the receipt says of the writing of the table, if it is what settings may be."""
+    try:
+        return Settings(reading=reading).reading
+    except SettingsError:
+        raise CompetitionError("receipt_broken", path=path, names="settings") from None
 
 
 def _problem(frame, receipt: dict, path):

@@ -95,7 +95,7 @@ class Exploration:
 
     def predict(self, table: Any) -> np.ndarray:
         """Groups of new rows, by the clustering that was chosen; all 1 if there are no groups."""
-        frame, chosen = as_frame(table), self._found.contest.chosen
+        frame, chosen = as_frame(table, self.settings.reading), self._found.contest.chosen
         points = self._found.space.points(frame)
         if chosen is None:
             return np.ones(len(frame), dtype=np.intp)
@@ -121,7 +121,9 @@ class Exploration:
         write_table(clusters, folder / "clusters.csv", float_format="%.6g")
         places = pandas.concat([rows, self.coordinates], axis=1)
         write_table(places, folder / "coordinates.csv", float_format="%.6g")
-        write_settings(self.settings, folder / "settings.toml", self._found.columns)
+        write_settings(
+            self.settings, folder / "settings.toml", self._found.columns, self._found.frame.attrs.get("reading")
+        )
         (folder / MARK).write_text(json.dumps(self.receipt(table), indent=1, **dump), encoding="utf-8")
 
     def receipt(self, table: str | None = None) -> dict:
@@ -136,6 +138,7 @@ class Exploration:
                 "seed": settings.seed,
                 "drop": list(settings.drop),
                 "colour": settings.colour,
+                "reading": settings.reading,
                 "columns": {column.name: column.kind for column in self._found.columns},
             },
             "budget": {"seconds": settings.time, **{key: document["protocol"][key] for key in ("used", "jobs")}},

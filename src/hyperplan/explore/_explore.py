@@ -80,6 +80,7 @@ def explore(
     formats: Mapping[str, str] | None = None,
     missing: Mapping[str, Sequence] | None = None,
     spellings: Mapping[str, Mapping] | None = None,
+    reading: Mapping[str, str | bool] | None = None,
     settings: ExploreSettings | None = None,
     methods: Sequence[str] | None = None,
     report: Callable[..., object] | None = None,
@@ -112,6 +113,8 @@ def explore(
         Kind of a column, where the guess is wrong: ``{"zip": "category"}``.
     formats, missing, spellings : dict, default=None
         How values of a column are written, which of them stand for a missing one, and which are spellings of one.
+    reading : dict, default=None
+        How a delimited text is written, where the guess is wrong: `hyperplan.compete.read_table`.
     settings : ExploreSettings, default=None
         All of these in one record; parameters that are given beside it win.
     methods : list of str, default=None
@@ -146,7 +149,7 @@ def explore(
     with thread_limit(effective_n_jobs(whole.n_jobs)), ctrl_c:
         clock, compiled = Clock(whole.time, spent, ctrl_c), compile_watch.seconds
         required("pandas")
-        frame = as_frame(table)
+        frame = as_frame(table, whole.reading)
         tell(phase="auditing")
         read, used = read_columns(frame, whole)
         findings = audit_table(frame, [column for column in read if column.name not in whole.drop], whole.seed)

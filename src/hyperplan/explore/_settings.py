@@ -50,5 +50,6 @@ class ExploreSettings(CheckedSettings):
     formats: dict = field(default_factory=dict)
     missing: dict = field(default_factory=dict)
     spellings: dict = field(default_factory=dict)
+    reading: dict = field(default_factory=dict)
 
     head = "head_explore"
