@@ -73,7 +73,7 @@ def test_escapes_that_begin_after_the_sample(write):
 @pytest.mark.parametrize("before", [0, 3, 40_000])
 def test_a_quote_that_is_never_closed_is_named_with_its_line(write, before):
     rows = "x,1\n" * before
-    with pytest.raises(TableError, match=rf'quote " that opens on line {before + 2} of table.csv is never closed'):
+    with pytest.raises(TableError, match=rf'quote " that opens on line {before + 2:,} of table.csv is never closed'):
         read_table(write("a,b\n" + rows + '"x,1\n' + "y,2\n" * 100))
 
 
