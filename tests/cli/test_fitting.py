@@ -33,7 +33,8 @@ def board(names=NAMES, metric="balanced accuracy", low=0.84):
         }
         for k, name in enumerate(names)
     ]
-    return {"leaderboard": rows, "metric": {"label": metric}}
+    protocol = {"level": 0.95, "splits": 10, "planned_splits": 10}
+    return {"leaderboard": rows, "metric": {"label": metric}, "protocol": protocol}
 
 
 @each_language
@@ -53,6 +54,7 @@ def test_intervals_go_before_groups_and_groups_before_names():
     kept = {width: [name for name in ("interval ", "group", "settings") if name in at[width]] for width in at}
     assert kept == {40: [], 60: ["group"], 80: ["interval ", "group"], 120: ["interval ", "group", "settings"]}
     assert "0.840 to 0.884" in at[80] and "0.840" not in at[60]
+    assert "intervals" in at[80] and "intervals" not in at[60], "the title does not promise what is not there"
     assert NAMES[0] in at[120] and all("chosen" in at[width] for width in at)
 
 

@@ -149,6 +149,7 @@ def test_names_may_break_where_their_words_end(name, wanted):
 def test_a_name_is_shortened_between_words():
     name = "the quite long name of a class of things that somebody typed 1"
     assert brief(name, 48) == "the quite long name of a class…somebody typed 1"
+    assert brief(name[:-2], 40) == "the quite long name of a…typed"
     assert brief("x" * 100, 20) == "x" * 13 + "…" + "x" * 6
     assert all(len(brief(name, most)) <= most for most in range(8, 70))
 

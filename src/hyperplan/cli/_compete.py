@@ -145,15 +145,19 @@ def _show_files(console, result, language, folder, seconds) -> None:
 def leaderboard(document, language, width: int = 80):
     """The leaderboard as a table for the terminal; where there is no room, costs, intervals and groups go first."""
     from hyperplan._texts import text
-    from hyperplan.cli._fitting import fitting_table
+    from hyperplan.cli._fitting import fitting_table, has_column
     from hyperplan.report._answer import splits_text
     from hyperplan.report._wording import Wording
 
     done = [row for row in document["leaderboard"] if row["status"] == "ok"]
     level, splits = round(100 * document["protocol"]["level"]), splits_text(document, Wording(language))
-    title = text("compete.table.title", language, metric=document["metric"]["label"], level=level, splits=splits)
+    values = {"metric": document["metric"]["label"], "splits": splits}
+    columns = _columns(values["metric"], done, language)
     styles = ["bold green" if row["is_chosen"] else "" for row in done]
-    return fitting_table(title, _columns(document["metric"]["label"], done, language), styles, width)
+    table = fitting_table(text("compete.table.title_plain", language, **values), columns, styles, width)
+    if has_column(table, text("compete.table.interval", language)):
+        table.title.plain = text("compete.table.title", language, level=level, **values)
+    return table
 
 
 def _columns(metric: str, done: list[dict], language) -> list:

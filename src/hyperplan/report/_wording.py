@@ -33,7 +33,7 @@ def brief(name: str, most: int = 60) -> str:
     head, end = name[: most - tail - 1], name[-tail:]
     if name[len(head)] != " " and " " in head[len(head) // 2 :]:  # rather a word less than half a word
         head = head[: head.rindex(" ")]
-    if name[-tail - 1] != " " and " " in end[: tail // 2]:
+    if name[-tail - 1] != " " and " " in end[:-3]:
         end = end[end.index(" ") :]
     return f"{head.rstrip()}…{end.lstrip()}"
 
