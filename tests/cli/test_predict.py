@@ -4,6 +4,8 @@ import os
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("jinja2")
@@ -199,6 +201,30 @@ def test_odd_rows_in_french(predict):
     _, said, written = predict("weight", odd(), "--warnings", "--lang", "fr")
     assert "1 ligne n’a aucune valeur" in said.err and "2 lignes ont un nombre infini dans size et price" in said.err
     assert "20 lignes prédites" in said.out and written["warnings"][1] == "aucune valeur"
+
+
+CELLS = ("", "1e300", "-1e308", "inf", "nan", "1e999", "9" * 400, str(2**63), str(2**70), "1e-320", "5e-324", "0x10",
+         "1_000", "1,5", "12%", "abc", "=1+1", "\ufeff", "'", '"', "true", "9999-12-31", "\u0661\u0662", "½", "∞", "-",
+         "NULL", "a\nb", "Lyon", "Atlantis", "\u202e1", "\x1b[2J")  # fmt: skip
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_no_cells_of_whatever_text_break_the_command(reports, tmp_path, capsys, data):
+    frame = rows(data.draw(st.sampled_from([1, 2, 30])), 7).astype(object)
+    for name in data.draw(st.sets(st.sampled_from(list(frame.columns)))):
+        share = data.draw(st.sampled_from([1, 2, 11]))
+        frame[name] = [data.draw(st.sampled_from(CELLS)) if k % share == 0 else v for k, v in enumerate(frame[name])]
+    frame.to_csv(tmp_path / "wild.csv", index=False)
+    target = data.draw(st.sampled_from(["kind", "weight"]))
+    where = [str(reports / target), str(tmp_path / "wild.csv"), "--out", str(tmp_path / "wild_answers.csv")]
+    status = main(["predict", *where, "--force", "--warnings", "--keep-all"])
+    said = capsys.readouterr()
+    assert status in (0, 2) and "should not have" not in said.err and "\x1b" not in said.err + said.out
+    if status == 0:
+        written = pandas.read_csv(tmp_path / "wild_answers.csv")
+        numbers = written[[name for name in written if name.startswith(("probability_", "lower_", "upper_"))]]
+        assert len(written) == len(frame) and np.isfinite(numbers.to_numpy()).all()
 
 
 def test_drift_is_one_line_and_silence_means_none(predict):
