@@ -99,9 +99,9 @@ def test_quotes_line_breaks_and_escapes(write):
 
 
 def test_blanks_after_the_separator(write):
-    frame = read_table(write('a, b, c\n1, ?, "x, y"\n2, 4.5, "z"\n'))
+    frame = read_table(write('a, b, c\n1, NA, "x, y"\n2, 4.5, "z"\n'))
     assert frame["c"].tolist() == ["x, y", "z"] and np.isnan(frame["b"][0]) and frame["b"][1] == 4.5
-    frame = read_table(write("a, b\nred , ?\n blue, 4\n"))
+    frame = read_table(write("a, b\nred , NA\n blue, 4\n"))
     assert frame["a"].tolist() == ["red", "blue"] and frame["b"].dtype == float
 
 
@@ -278,7 +278,7 @@ def test_excel(tmp_path, plain):
     pytest.importorskip("openpyxl")
     with pandas.ExcelWriter(tmp_path / "t.xlsx") as book:
         plain.to_excel(book, sheet_name="first", index=False)
-        pandas.DataFrame({"a": [1], "b": ["?"]}).to_excel(book, sheet_name="second", index=False)
+        pandas.DataFrame({"a": [1], "b": ["NA"]}).to_excel(book, sheet_name="second", index=False)
     frame = read_table(tmp_path / "t.xlsx")
     verify_same(frame, plain)
     assert "first_sheet" in keys(frame)

@@ -233,7 +233,7 @@ class Progress:
 
         language = self._settings.lang
         if phase == "guessed":
-            for line in guesses(event["question"], language):
+            for line in guesses(event["question"], language) + readings(event["findings"], language):
                 self._bar.console.print(line, highlight=False, markup=False)
             leaks = leaking_columns([found for found in event["findings"] if found.severity != "info"])
             if leaks:
@@ -268,7 +268,7 @@ def guesses(question, language) -> list[str]:
     lines.append("  " + text("compete.guesses.target", language, name=name, task=task))
     metric = Wording(language).word("metric", problem.measure.label)
     lines.append("  " + text("compete.guesses.metric", language, metric=metric))
-    counts = {"labelled": problem.n_rows, "unlabelled": len(question.frame) - problem.n_rows}
+    counts = {"labelled": problem.n_rows, "unlabelled": int(question.is_unlabelled.sum())}
     columns = {"columns": len(question.columns), "used": len(problem.columns)}
     lines.append("  " + text("compete.guesses.rows", language, **counts, **columns))
     splits = {"splits": len(problem.splits), "repeats": max(1, len(problem.splits) // problem.n_folds)}
@@ -276,6 +276,15 @@ def guesses(question, language) -> list[str]:
     kind = words["split_kinds"][question.kind] + (f" ({divides})" if divides else "")
     lines.append("  " + text("compete.guesses.folds", language, folds=problem.n_folds, **splits, kind=kind))
     return lines + kinds_of_columns(question.columns, question.settings.drop, language)
+
+
+def readings(findings, language) -> list[str]:
+    """How values were read that do not speak for themselves, and which classes are left out: a line each."""
+    from hyperplan._texts import area_texts, text
+
+    codes = area_texts("compete", language)["readings"]
+    found = sorted((finding for finding in findings if finding.code in codes), key=lambda finding: finding.code)
+    return ["  " + text(f"compete.readings.{finding.code}", language, **finding.values) for finding in found]
 
 
 def kinds_of_columns(columns, dropped, language) -> list[str]:

@@ -7,8 +7,9 @@ from hyperplan._core.lazy import lazy_names
 if TYPE_CHECKING:
     from hyperplan.compete._audit import audit, blocking_findings, leaking_columns
     from hyperplan.compete._baselines import ConstantClassifier, ConstantRegressor
-    from hyperplan.compete._columns import Column, guess_columns, with_kinds
+    from hyperplan.compete._columns import Column, guess_columns
     from hyperplan.compete._columns_task import Guess, guess_metric, guess_task, typed_target
+    from hyperplan.compete._columns_told import with_kinds
     from hyperplan.compete._columns_values import typed_frame, typed_values
     from hyperplan.compete._compete import compete
     from hyperplan.compete._competition import Competition

@@ -14,7 +14,8 @@ from hyperplan.compete._audit_order import order_findings
 from hyperplan.compete._audit_rows import row_findings
 from hyperplan.compete._audit_sample import Patience, Sample, draw_rows, draw_sample, sample_size
 from hyperplan.compete._audit_target import target_findings
-from hyperplan.compete._columns_task import typed_target
+from hyperplan.compete._audit_values import rare_findings, unknown_findings, value_findings
+from hyperplan.compete._columns_task import read_target, typed_target
 
 LEAK_CODES = ("A03", "A04")  # columns that only the user's consent leaves out
 BLOCKING_CODES = ("A22", "A23", "A24", "A27")  # with severity "error": no competition is possible
@@ -32,6 +33,8 @@ def audit(
     time_column=None,
     seed=0,
     deadline=None,
+    reading=None,
+    rare=None,
 ):
     """Look for what spoils a comparison of models: leaks, repeated rows, drift, order, empty and odd columns.
 
@@ -57,6 +60,10 @@ def audit(
         Of the samples.
     deadline : float, default=None
         Of `working_time`: checks that have not begun then are left out, and A29 names them; None for no limit.
+    reading : Column, default=None
+        How the values of the target are read (`read_target`); guessed if it is not given.
+    rare : RareClasses, default=None
+        Classes with too few rows: those that were set aside count as no class.
 
     Returns
     -------
@@ -73,8 +80,14 @@ def audit(
     [('A10', 11)]
     """
     columns = [column for column in columns if column.name != target]
-    y = typed_target(frame[target], task)
-    findings = target_findings(target, y, task, folds)
+    reading = reading or read_target(frame[target], task)
+    y = typed_target(frame[target], task, reading)
+    findings = rare_findings(target, rare) + value_findings(frame, [reading, *columns])
+    if rare is not None and rare.is_aside.any():
+        findings += target_findings(target, y[~rare.is_aside], task, folds)
+        y = np.where(rare.is_aside, None, y)
+    else:
+        findings += target_findings(target, y, task, folds)
     sample = draw_sample(frame, columns, draw_rows(len(frame), sample_size(len(columns)), seed))
     patience = Patience(deadline)
     findings += column_findings(frame, columns, sample, patience)
@@ -85,6 +98,9 @@ def audit(
         if not patience.ends("A14", "A15", "A16"):
             context = {"group": group, "time_column": time_column, "test": test}
             findings += order_findings(frame, columns, target, y, task, **context)
+    if test is not None and target in test.columns and task == "classification":
+        classes = {value for value in y if value is not None}
+        findings += unknown_findings(target, typed_target(test[target], task, reading), classes)
     if test is not None:
         findings += drift_findings(frame, test, columns, sample, target, seed, patience)
     findings += [Finding("A29", "warning", (), {"codes": ", ".join(patience.left_out)})] if patience.left_out else []

@@ -6,6 +6,7 @@ import numpy as np
 
 from hyperplan._base.finding import Finding
 from hyperplan.compete._audit_sample import ENDLESS, Patience, Sample
+from hyperplan.compete._columns_gaps import says_missing
 from hyperplan.compete._columns_values import as_words, number_format, parse_numbers
 from hyperplan.compete._preparation import MOST_CHARACTERS
 
@@ -93,7 +94,8 @@ def _first_odd_value(series, column) -> tuple[int, str] | None:
     import pandas
 
     if column.kind == "number":
-        odd = np.flatnonzero(np.isnan(parse_numbers(series, column.format)) & series.notna().to_numpy())
+        is_gap = says_missing(as_words(series), column.gaps)
+        odd = np.flatnonzero(np.isnan(parse_numbers(series, column.format)) & ~is_gap)
         return (int(odd[0]) + 1, str(series.iloc[odd[0]])[:40]) if len(odd) else None
     words = [word for word in as_words(pandas.Series(pandas.unique(series.dropna())[:2000])) if word]
     form, share = number_format(words)

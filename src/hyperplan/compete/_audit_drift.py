@@ -20,7 +20,8 @@ from hyperplan.compete._audit_sample import (
     draw_sample,
     sample_size,
 )
-from hyperplan.compete._columns_values import as_words, typed_values
+from hyperplan.compete._columns_gaps import says_missing
+from hyperplan.compete._columns_values import as_words, read_words, typed_values
 
 LEVEL = 0.01
 NOTICEABLE, LARGE = 0.1, 0.25  # of the stability index
@@ -72,7 +73,7 @@ def changed_types(test, columns) -> list[Finding]:
         if column.kind not in ("number", "date") or series.dtype.kind in ("biuf" if column.kind == "number" else "M"):
             continue
         is_lost = np.isnan(as_floats(typed_values(series, column)))
-        odd = np.flatnonzero(is_lost & series.notna().to_numpy())
+        odd = np.flatnonzero(is_lost & ~says_missing(as_words(series), column.gaps))
         if len(odd) > 0.1 * max(int(series.notna().sum()), 1):
             example = example or str(series.iloc[odd[0]])[:40]
             names.append(column.name)
@@ -89,8 +90,8 @@ def _unseen(frame, test, columns) -> list[Finding]:
     for column in columns:
         if column.kind != "category":
             continue
-        known = set(as_words(pandas.Series(pandas.unique(frame[column.name]))))
-        words = as_words(test[column.name])
+        known = set(read_words(as_words(pandas.Series(pandas.unique(frame[column.name]))), column))
+        words = read_words(as_words(test[column.name]), column)
         levels, counts = np.unique(words[[word is not None for word in words]].astype(str), return_counts=True)
         new = np.array([level not in known for level in levels], dtype=bool)
         if new.any():

@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hyperplan.compete._columns_gaps import found_nulls, found_words, gap_numbers, number_gaps, number_word
+from hyperplan.compete._columns_spelling import TRUTHS, guess_spellings
 from hyperplan.compete._columns_values import (
     DECIDED,
     LOOKED_AT,
@@ -15,9 +17,9 @@ from hyperplan.compete._columns_values import (
     beginnings,
     date_format,
     number_format,
+    parse_numbers,
     typed_values,
 )
-from hyperplan.compete._errors import SettingsError
 
 EXACT_ROWS = 200_000  # beyond, distinct values are counted on so many rows
 FEW_ROWS = 10  # with fewer, distinct values say nothing
@@ -31,9 +33,6 @@ CODE_NAMES = {"code", "zip", "zipcode", "postcode", "postal", "type", "category"
               "district", "department", "departement", "sector", "class", "classe", "cluster", "group"}  # fmt: skip
 TIME_NAMES = {"year", "annee", "an", "month", "mois", "day", "jour", "hour", "heure", "week", "date", "time", "age",
               "timestamp", "ts", "epoch", "yr"}  # fmt: skip
-TRUTHS = ({"yes", "no"}, {"y", "n"}, {"true", "false"}, {"t", "f"}, {"oui", "non"}, {"vrai", "faux"}, {"o", "n"},
-          {"on", "off"}, {"ja", "nein"}, {"si", "no"}, {"sí", "no"})  # fmt: skip
-YEAR = re.compile(r"[12]\d{3}")
 UUID = re.compile(r"[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
 
 
@@ -86,7 +85,14 @@ class _Seen(NamedTuple):
     values: object  # distinct values, at most LOOKED_AT, in order of appearance
 
 
-def guess_columns(frame, target: str | None = None) -> list[Column]:
+class Told(NamedTuple):
+    """What somebody decided about a column before anything is guessed; None: nothing."""
+
+    gaps: tuple[str, ...] | None = None
+    merged: tuple[tuple[str, tuple[str, ...]], ...] | None = None
+
+
+def guess_columns(frame, target: str | None = None, told: dict | None = None) -> list[Column]:
     """Guess the kind of every column but the target.
 
     Parameters
@@ -94,6 +100,8 @@ def guess_columns(frame, target: str | None = None) -> list[Column]:
     frame : pandas.DataFrame
     target : str, default=None
         The column to leave out.
+    told : dict of Told, default=None
+        What is known about the values of columns.
 
     Returns
     -------
@@ -108,67 +116,75 @@ def guess_columns(frame, target: str | None = None) -> list[Column]:
     >>> [(column.name, column.kind) for column in columns[:3]]
     [('island', 'category'), ('bill_length_mm', 'number'), ('bill_depth_mm', 'number')]
     """
-    head = frame.iloc[:EXACT_ROWS] if len(frame) > EXACT_ROWS else frame
-    columns = [guess_column(series, str(name)) for name, series in head.items() if name != target]
+    import pandas
+
+    head, told = frame.iloc[:EXACT_ROWS] if len(frame) > EXACT_ROWS else frame, told or {}
+    columns = [guess_column(series, str(name), told.get(str(name))) for name, series in head.items() if name != target]
     if head is frame:
         return columns
-    return [column._replace(missing=float(frame[column.name].isna().mean())) for column in columns]
-
-
-def guess_column(series, name: str) -> Column:
-    """Guess the kind of one column."""
-    import pandas
-
-    codes, values = pandas.factorize(series.to_numpy() if series.dtype.kind in "iuf" else series)
-    known = len(series) - int((codes < 0).sum())
-    seen = _Seen(name, series, len(series), known, len(values), values[:LOOKED_AT])
-    kind, why, form = _decision(seen)
-    share = 1 - known / len(series) if len(series) else 0.0
-    examples = tuple(str(value)[:40] for value in list(values[:3]))
-    return Column(name, kind, why, str(series.dtype), share, len(values), examples, form)
-
-
-def with_kinds(frame, columns, kinds) -> list[Column]:
-    """Columns with the kinds that somebody decided instead of the guessed ones; how values are written is looked up.
-
-    Examples
-    --------
-    >>> import pandas
-    >>> from hyperplan.compete import guess_columns, with_kinds
-    >>> frame = pandas.DataFrame({"postcode": ["1,000", "2,000", "3,000"]})
-    >>> [(column.kind, column.why) for column in with_kinds(frame, guess_columns(frame), {"postcode": "category"})]
-    [('category', 'asked')]
-    """
-    return [
-        _told(frame[column.name], column, kinds[column.name])
-        if kinds.get(column.name, column.kind) != column.kind
-        else column
+    is_missing = {
+        column.name: typed_values(frame[column.name], column) if column.gaps else frame[column.name]
         for column in columns
-    ]
+    }
+    return [column._replace(missing=float(pandas.isna(is_missing[column.name]).mean())) for column in columns]
 
 
-def _told(series, column: Column, kind: str) -> Column:
-    """A column of the kind that somebody asked for.
-
-    Raises
-    ------
-    SettingsError
-        Most values are no numbers, or no dates: as such they would all be missing.
-    """
+def guess_column(series, name: str, told: Told | None = None) -> Column:
+    """Guess the kind of one column, and what its values stand for."""
     import pandas
 
-    form, is_number = "", series.dtype.kind in "biuf"
-    if (kind == "number" and not is_number) or (kind == "date" and series.dtype.kind != "M"):
-        words = [word for word in as_words(pandas.Series(pandas.unique(series.dropna())[:LOOKED_AT])) if word]
-        form = number_format(words)[0] if kind == "number" else date_format(words)[0]
-        told = column._replace(kind=kind, format=form)
-        is_lost = pandas.isna(typed_values(pandas.Series(words, dtype="str"), told))
-        if is_number and not form:
-            is_lost |= [YEAR.fullmatch(word) is None for word in words]
-        if 2 * is_lost.sum() > len(words):
-            value = words[is_lost.argmax()][:40]
-            raise SettingsError("misfit", setting=f"columns.{column.name}", kind=kind, value=value)
-    return column._replace(kind=kind, why="asked", format=form)
+    told = told or Told()
+    codes, values = pandas.factorize(series.to_numpy() if series.dtype.kind in "iuf" else series)
+    counts, n_rows, dtype = np.bincount(codes[codes >= 0], minlength=len(values)), len(series), series.dtype
+    gaps, is_gap = _gaps(dtype.kind, values, counts, told.gaps)
+    if is_gap.any():
+        series = series.where(np.append(~is_gap, False)[codes])
+        values, counts = values[~is_gap], counts[~is_gap]
+    known = int(counts.sum())
+    seen = _Seen(name, series, n_rows, known, len(values), values[:LOOKED_AT])
+    kind, why, form = _decision(seen)
+    share = 1 - known / n_rows if n_rows else 0.0
+    examples = tuple(str(value)[:40] for value in list(values[:3]))
+    merged = _merged(kind, values, counts) if told.merged is None else told.merged
+    distinct = max(len(values) - sum(len(others) for _, others in merged), min(len(values), 1))
+    return Column(name, kind, why, str(dtype), share, distinct, examples, form, gaps, merged)
+
+
+def _gaps(kind: str, values, counts, told) -> tuple[tuple[str, ...], np.ndarray]:
+    """Which values stand for a missing one, as words, and whether each of the distinct values is one."""
+    import pandas
+
+    if kind in "iuf":
+        numbers = np.asarray(values, dtype=np.float64)
+        gaps = tuple(map(number_word, number_gaps(numbers, counts))) if told is None else told
+        return gaps, np.isin(numbers, gap_numbers(gaps))
+    if kind in "bM" and told is None:
+        return (), np.zeros(len(values), dtype=bool)
+    words = as_words(beginnings(pandas.Series(values)))
+    listed = [word for word in words if word]
+    said = found_words(listed) if told is None else told
+    rest = [word for word in listed if word not in set(said)]
+    form, share = number_format(rest)
+    is_number = share == 1.0 or (share >= DECIDED and len(rest) > 20)
+    if told is None and not (is_number or date_format(rest)[0]):
+        said = found_nulls(listed)
+    is_gap = np.isin(words, ["", *said])
+    if not is_number:
+        return tuple(said), is_gap
+    numbers = parse_numbers(pandas.Series(words), form)
+    far = number_gaps(numbers[~is_gap], counts[~is_gap]) if told is None else gap_numbers(said)
+    gaps = tuple(said) if told is not None else (*map(number_word, far), *said)
+    return gaps, is_gap | np.isin(numbers, far)
+
+
+def _merged(kind: str, values, counts) -> tuple:
+    """Spellings of one value, among the categories of a column."""
+    import pandas
+
+    if kind != "category" or getattr(values, "dtype", np.dtype(object)).kind in "biufM":
+        return ()
+    words = as_words(pandas.Series(values))
+    return guess_spellings(words, counts)
 
 
 def _decision(seen: _Seen) -> tuple[str, str, str]:
@@ -287,8 +303,6 @@ def _words(seen: _Seen) -> tuple[str, str, str]:
 def _text_numbers(seen: _Seen, form: str) -> tuple[str, str, str]:
     """Numbers written as text: identifiers and codes are recognised as among numbers."""
     import pandas
-
-    from hyperplan.compete._columns_values import parse_numbers
 
     numbers = pandas.Series(parse_numbers(seen.series, form))
     kind, why, _ = _number(seen._replace(series=numbers, values=pandas.unique(numbers.dropna())[:LOOKED_AT]))

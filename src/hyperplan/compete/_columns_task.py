@@ -4,8 +4,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hyperplan.compete._columns import guess_column
-from hyperplan.compete._columns_values import as_words, parse_numbers
+from hyperplan.compete._columns import Column, Told, guess_column
+from hyperplan.compete._columns_gaps import found_words, gap_numbers, number_word, without_gaps
+from hyperplan.compete._columns_spelling import guess_spellings
+from hyperplan.compete._columns_values import as_words, number_format, parse_numbers, read_words
 from hyperplan.compete._errors import TableError
 
 MOST_CLASSES = 30  # of whole numbers; more are amounts
@@ -22,7 +24,7 @@ class Guess(NamedTuple):
     values: dict = {}
 
 
-def guess_task(series) -> Guess:
+def guess_task(series, column: Column | None = None) -> Guess:
     """Whether a target asks for classes or for a number.
 
     Words and truth values are classes, and so are two values of any type; fractions are a number.  Whole numbers are
@@ -32,6 +34,8 @@ def guess_task(series) -> Guess:
     ----------
     series : pandas.Series
         The target; missing values do not count.
+    column : Column, default=None
+        What `guess_column` made of it, if that is known.
 
     Returns
     -------
@@ -45,7 +49,7 @@ def guess_task(series) -> Guess:
     >>> guess_task(pandas.Series([0.5, 1.25, 3.0])).value, guess_task(pandas.Series(["a", "b"])).value
     ('regression', 'classification')
     """
-    column = guess_column(series, str(series.name))
+    column = column or guess_column(series, str(series.name))
     if column.distinct <= 2:
         return Guess("classification", "task_two_values", {"count": column.distinct})
     if series.dtype.kind not in "iuf":
@@ -56,6 +60,7 @@ def guess_task(series) -> Guess:
         numbers = parse_numbers(series, column.format)
     else:
         numbers = series.to_numpy(np.float64)
+    numbers = without_gaps(numbers, column.gaps)
     numbers = numbers[np.isfinite(numbers)]
     if (numbers != np.round(numbers)).any():
         return Guess("regression", "task_fractions", {"count": column.distinct})
@@ -105,22 +110,65 @@ def guess_metric(task: str, y) -> Guess:
     return Guess("neg_log_loss", "metric_several_classes", {"count": len(counts)})
 
 
-def typed_target(series, task: str) -> np.ndarray:
+def read_target(series, task: str, told: Told | None = None, column: Column | None = None) -> Column:
+    """How the values of a target are read: what stands for a missing value, and which spellings are one.
+
+    Parameters
+    ----------
+    series : pandas.Series
+    task : {"classification", "regression"}
+    told : Told, default=None
+        What is known about the values.
+    column : Column, default=None
+        What `guess_column` made of the target, if that is known.
+    """
+    import pandas
+
+    told = told or Told()
+    column = column or guess_column(series, str(series.name), told)
+    gaps, merged = column.gaps, told.merged or ()
+    codes, words = pandas.factorize(as_words(series))
+    if task == "classification":
+        if told.gaps is None:  # a class may well be called 99
+            large = {number_word(number) for number in gap_numbers(gaps) if number > 0}
+            gaps = tuple(gap for gap in gaps if gap not in large)
+        if told.merged is None and series.dtype.kind not in "biufM":
+            is_class = ~np.isin(words, list(gaps))
+            counts = np.bincount(codes[codes >= 0], minlength=len(words))
+            merged = guess_spellings(words[is_class], counts[is_class])
+        return column._replace(kind="category", gaps=gaps, merged=merged)
+    form = column.format
+    if series.dtype.kind not in "biuf":
+        if told.gaps is None and column.kind not in ("number", "date"):
+            gaps = (*gaps, *(word for word in found_words(words) if word not in gaps))
+        form = form if column.kind == "number" and form else number_format([w for w in words if w not in gaps])[0]
+    return column._replace(kind="number", format=form, gaps=gaps, merged=())
+
+
+def typed_target(series, task: str, target: Column | None = None) -> np.ndarray:
     """The target as classes (text, None where missing) or as floats (nan where missing).
+
+    Parameters
+    ----------
+    series : pandas.Series
+    task : {"classification", "regression"}
+    target : Column, default=None
+        How its values are read (`read_target`); None: as they are guessed.
 
     Raises
     ------
     TableError
         A regression is asked of values that are no numbers; the message names the row and the value.
     """
+    target = target or read_target(series, task)
     if task == "classification":
-        return as_words(series)
+        return read_words(as_words(series), target)
     if series.dtype.kind in "biuf":
-        return series.to_numpy(np.float64)
-    column = guess_column(series, str(series.name))
-    numbers = parse_numbers(series, column.format)
-    bad = np.flatnonzero(np.isnan(numbers) & series.notna().to_numpy())
+        return without_gaps(series.to_numpy(np.float64), target.gaps)
+    numbers = parse_numbers(series, target.format)
+    is_gap = np.isin(as_words(series), ["", *target.gaps])
+    bad = np.flatnonzero(np.isnan(numbers) & series.notna().to_numpy() & ~is_gap)
     if len(bad):
         value = str(series.iloc[bad[0]])[:40]
         raise TableError("target_text", column=series.name, row=int(bad[0]) + 1, value=value, count=len(bad))
-    return numbers
+    return without_gaps(numbers, target.gaps)

@@ -9,13 +9,26 @@ import re
 
 import numpy as np
 
+from hyperplan.compete._columns_gaps import without_gaps
+
 LOOKED_AT = 2000  # distinct values that decide a format
 GLANCED_AT = 2000  # characters of a value that decide what it is: no number and no date is as long
 DECIDED = 0.95  # share of the values that must fit a format
-AROUND = r"[\s\u00a0\u202f$€£¥%']"  # blanks, currencies, percent signs: no part of the number
+CURRENCY = (
+    r"(?:US|CA|AU|NZ|HK|[ACRS])?\$|[€£¥₹₽₩₺₪₫฿₴₦₱]"
+    r"|(?i:USD|EUR|GBP|CHF|JPY|CNY|RMB|INR|CAD|AUD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RON|BRL|MXN|ZAR|RUB|TRY|KRW|SGD|HKD)"
+)
+LONGEST_NUMBER = 400  # characters
+BLANK = r"[ \u00a0\u2007\u2009\u202f]"
+SIGNED = re.compile(  # a number with a currency or percent sign, in any usual order
+    rf"(?P<open>\()?{BLANK}*(?P<before>[+-])?{BLANK}*(?P<left>{CURRENCY})?{BLANK}*(?P<after>[+-])?{BLANK}*"
+    rf"(?P<digits>[\d.,]\S*?|\d{{1,3}}(?:[ \u00a0\u2007\u2009\u202f'’]\d{{3}})+\S*?|[Ii][Nn][Ff](?:inity)?){BLANK}*"
+    rf"(?P<right>{CURRENCY}|[%‰])?{BLANK}*(?P<close>\))?"
+)
+THOUSANDS = re.compile(r"(?<=\d)[ \u00a0\u2007\u2009\u202f'’](?=\d{3})")
 NUMBERS = {  # name of a format: what fits it, its thousands separator, its decimal mark
     "1234.5": (r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?(?:inf|Inf|INF|[Ii]nfinity)", "", "."),
-    "1,234.5": (r"[+-]?\d{1,3}(?:,\d{3})+(?:\.\d*)?|[+-]?(?:\d+\.?\d*|\.\d+)", ",", "."),
+    "1,234.5": (r"[+-]?\d{1,3}(?:,\d{2,3})*,\d{3}(?:\.\d*)?|[+-]?(?:\d+\.?\d*|\.\d+)", ",", "."),
     "1.234,5": (r"[+-]?\d{1,3}(?:\.\d{3})*(?:,\d*)?|[+-]?\d+(?:,\d*)?", ".", ","),
 }
 MONTHS = r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
@@ -46,22 +59,22 @@ TIMES = (
 
 
 def as_words(series):
-    """Values as canonical text, None where missing: 3 and 3.0 are "3", True is "True", blanks around are cut."""
+    """Values as canonical text, None where missing or blank: 3 and 3.0 are "3", True is "True"; trimmed."""
     import pandas
 
     if series.dtype == object or isinstance(series.dtype, pandas.CategoricalDtype):
         codes, values = pandas.factorize(series)
-        words = np.array([_word(value) for value in values] + [None], dtype=object)
+        words = np.array([as_word(value) or None for value in values] + [None], dtype=object)
         return words[codes]  # missing values have the code -1, which is the last
     if series.dtype.kind in "biuf":
         codes, values = pandas.factorize(series)
-        words = np.array([_word(value) for value in values.tolist()] + [None], dtype=object)
+        words = np.array([as_word(value) for value in values.tolist()] + [None], dtype=object)
         return words[codes]
     if series.dtype.kind == "M":
         words = series.astype("str").to_numpy(dtype=object, copy=True)
     else:
         words = series.str.strip().to_numpy(dtype=object, copy=True)
-    words[series.isna().to_numpy()] = None
+    words[(series.isna() | (words == "")).to_numpy(bool)] = None
     return words
 
 
@@ -73,7 +86,8 @@ def beginnings(series):
     return series.astype("str").str.slice(0, GLANCED_AT)
 
 
-def _word(value) -> str:
+def as_word(value) -> str:
+    """A value as canonical text."""
     value = value.value if isinstance(value, enum.Enum) else value
     value = value.decode("utf-8", errors="replace") if isinstance(value, bytes) else value
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**63:
@@ -81,9 +95,34 @@ def _word(value) -> str:
     return str(value).strip()
 
 
+def bare_number(word: str) -> tuple[str, str]:
+    """A word without what is no part of its number, and the currency or percent sign or the brackets that were there.
+
+    Signs stand before or behind, blanks and apostrophes between groups of three digits; brackets around an amount are
+    a minus.  A word that is not such a number stays as it is.
+
+    Examples
+    --------
+    >>> from hyperplan.compete._columns_values import bare_number
+    >>> bare_number("(1,234.50)"), bare_number("-5 %"), bare_number("1 234,50 €"), bare_number("5 kg")
+    (('-1,234.50', '()'), ('-5', '%'), ('1234,50', '€'), ('5 kg', ''))
+    """
+    word = word.replace("\u2212", "-")
+    found = SIGNED.fullmatch(word) if len(word) <= LONGEST_NUMBER else None
+    if found is None:
+        return word, ""
+    part = found.groupdict(default="")
+    signs = part["before"] + part["after"] + ("-" if part["open"] else "")
+    is_odd = bool(part["open"]) != bool(part["close"]) or len(signs) > 1 or bool(part["left"] and part["right"])
+    if is_odd or not any(character.isdigit() or character in "iI" for character in part["digits"]):
+        return word, ""
+    unit = (part["left"] or part["right"]).upper()
+    return signs + THOUSANDS.sub("", part["digits"]), unit or ("()" if part["open"] else "")
+
+
 def number_format(words: list[str]) -> tuple[str, float]:
     """The format that most words fit, and their share; digits with leading zeros are codes and fit none."""
-    words = [re.sub(AROUND, "", word) for word in words[:LOOKED_AT]]
+    words = [bare_number(word)[0] for word in words[:LOOKED_AT]]
     if not words or any(re.fullmatch(r"0\d+", word) for word in words):
         return "", 0.0
     shares = {}
@@ -102,7 +141,7 @@ def parse_numbers(series, form: str) -> np.ndarray:
 
     pattern, thousands, decimal = NUMBERS[form or "1234.5"]
     codes, values = pandas.factorize(as_words(series))
-    words = pandas.Series([re.sub(AROUND, "", word) for word in values], dtype="str")
+    words = pandas.Series([bare_number(word)[0] for word in values], dtype="str")
     fits = words.str.fullmatch(pattern).fillna(False).to_numpy(bool)
     if thousands:
         words = words.str.replace(thousands, "", regex=False)
@@ -177,7 +216,8 @@ def typed_values(series, column):
     series : pandas.Series
         Of the table that was learnt from, or of a new one.
     column : Column
-        What `guess_columns` made of it; its format says how numbers and dates are written.
+        What `guess_columns` made of it: how numbers and dates are written, which values stand for a missing one,
+        which spellings are one value.
 
     Returns
     -------
@@ -185,12 +225,25 @@ def typed_values(series, column):
         float64 for a number, datetime64[ns] for a date, otherwise objects: str or None.
     """
     if column.kind == "number":
-        if series.dtype.kind in "biuf":
-            return series.to_numpy(np.float64)
-        return parse_numbers(series, column.format)
+        is_number = series.dtype.kind in "biuf"
+        numbers = series.to_numpy(np.float64) if is_number else parse_numbers(series, column.format)
+        return without_gaps(numbers, column.gaps)
     if column.kind == "date":
-        return parse_dates(series, column.format).to_numpy("datetime64[ns]")
-    return as_words(series)
+        dates = parse_dates(series, column.format).to_numpy("datetime64[ns]")
+        return np.where(np.isin(as_words(series), column.gaps), np.datetime64("NaT"), dates) if column.gaps else dates
+    return read_words(as_words(series), column)
+
+
+def read_words(words: np.ndarray, column) -> np.ndarray:
+    """Words by what was decided about a column: None where they stand for a missing value, one spelling for each."""
+    import pandas
+
+    if not column.gaps and not column.merged:
+        return words
+    codes, values = pandas.factorize(words)
+    gaps, spelling = set(column.gaps), {other: value for value, others in column.merged for other in others}
+    read = [None if value in gaps else spelling.get(value, value) for value in values]
+    return np.array([*read, None], dtype=object)[codes]
 
 
 def typed_frame(frame, columns):

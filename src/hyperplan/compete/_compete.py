@@ -206,6 +206,8 @@ def _asked(frame, settings: Settings, test, deadline: float | None = None):
         time_column=settings.time_column,
         seed=settings.seed,
         deadline=deadline,
+        reading=question.target,
+        rare=question.rare,
     )
     needed = {settings.target, *(column.name for column in question.problem.columns)}
     for finding in blocking_findings(found):

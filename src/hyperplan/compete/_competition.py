@@ -134,7 +134,7 @@ class Competition:
     def _frame(self, values: np.ndarray, which: str) -> "DataFrame":
         """Predictions of the workers as people want them: what identifies a row, then the columns of an answer."""
         question, codes = self.question, self.best.codes
-        table = question.test if which == "test" else question.frame[~question.is_labelled]
+        table = question.test if which == "test" else question.frame[question.is_unlabelled]
         kept = kept_columns(table, self.best.training.ids)
         answers = prediction_frame(self.best, values[:, codes] if self.best.classes else values)
         return with_kept(table, kept, answers)[0]

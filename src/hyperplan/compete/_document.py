@@ -186,10 +186,12 @@ def glances(question: Question) -> list[dict]:
 
 def _data(question: Question, shown: list) -> dict:
     problem, labelled, rows = question.problem, int(question.is_labelled.sum()), len(question.frame)
+    aside = int(question.rare.is_aside.sum())
     return {
         "rows": rows,
         "labelled": labelled,
-        "unlabelled": rows - labelled,
+        "unlabelled": rows - labelled - aside,
+        "set_aside": aside,
         "test_rows": 0 if question.test is None else len(question.test),
         "target": _target(question.settings.target, problem),
         "columns": shown,

@@ -126,8 +126,8 @@ def _tables_to_predict(question: Question) -> dict:
     extra = {}
     if question.test is not None:
         extra["test"] = TablePreparation(question.problem.columns).typed(question.test)
-    if not question.is_labelled.all():
-        extra["unlabelled"] = question.typed(question.frame[~question.is_labelled])
+    if question.is_unlabelled.any():
+        extra["unlabelled"] = question.typed(question.frame[question.is_unlabelled])
     return extra
 
 
@@ -162,13 +162,15 @@ def _learning_curve(curves) -> dict | None:
 
 def _holdout(question: Question, prediction) -> dict | None:
     """Score of the final model on test rows that have a target, with a bootstrap interval."""
+    from hyperplan.compete._classes import spelt_classes
     from hyperplan.compete._columns_task import typed_target
     from hyperplan.evaluation import bootstrap_interval
 
     problem = question.problem
-    values = typed_target(question.test[question.settings.target], problem.task)
+    values = typed_target(question.test[question.settings.target], problem.task, question.target)
     if problem.classes:
         codes = {name: code for code, name in enumerate(problem.classes)}
+        codes |= {new: codes[name] for new, name in spelt_classes(values, problem.classes).items()}
         y = np.array([codes.get(value, -1) for value in values])
         known = y >= 0
     else:

@@ -119,8 +119,9 @@ def _fill(competition, folder: Path, table) -> None:
         write_table(pandas.DataFrame(columns=empty), folder / "predictions.csv")
     (folder / "model").mkdir()
     save(competition.best, folder / "model" / "model.hyperplan")
-    reading = competition.question.frame.attrs.get("reading")
-    write_settings(settings, folder / "settings.toml", competition.question.columns, reading)
+    question = competition.question
+    reading, columns = question.frame.attrs.get("reading"), (*question.columns, question.target)
+    write_settings(settings, folder / "settings.toml", columns, reading)
     receipt = make_receipt(competition, table)
     (folder / MARK).write_text(json.dumps(receipt, ensure_ascii=False, allow_nan=False, indent=1), encoding="utf-8")
 

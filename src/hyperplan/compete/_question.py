@@ -4,10 +4,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hyperplan.compete._columns import Column, guess_columns, with_kinds
+from hyperplan.compete._classes import RareClasses, settle_rare
+from hyperplan.compete._columns import Column, guess_column
 from hyperplan.compete._columns_order import group_codes, time_codes
-from hyperplan.compete._columns_task import Guess, guess_metric, guess_task, typed_target
-from hyperplan.compete._columns_values import as_words, typed_values
+from hyperplan.compete._columns_task import Guess, guess_metric, guess_task, read_target, typed_target
+from hyperplan.compete._columns_told import read_columns, told_values, with_format
+from hyperplan.compete._columns_values import as_word, as_words, typed_values
 from hyperplan.compete._errors import CompetitionError, KindsOfColumns, Option
 from hyperplan.compete._folds import make_splits, split_kind
 from hyperplan.compete._measures import NEEDS_BOTH, find_measure
@@ -38,11 +40,15 @@ class Question(NamedTuple):
     task, metric : Guess
         What was asked or guessed, and why.
     is_labelled : ndarray of bool
-        Rows that have a value of the target.
+        Rows that have a value of the target that is learnt.
     problem : Problem
         What workers get.
     kind : str
         How rows are dealt over splits.
+    target : Column
+        How the values of the target are read.
+    rare : RareClasses
+        What became of classes with too few rows.
     labels : ndarray or None
         Values of the target behind the codes of the classes, in the type they had; None for numbers.
     """
@@ -56,7 +62,14 @@ class Question(NamedTuple):
     is_labelled: np.ndarray
     problem: Problem
     kind: str
+    target: Column
+    rare: RareClasses
     labels: np.ndarray | None = None
+
+    @property
+    def is_unlabelled(self) -> np.ndarray:
+        """Rows to predict: they have no value of the target, rather than one that was set aside."""
+        return ~self.is_labelled & ~self.rare.is_aside
 
     def without_copies(self) -> "Question":
         """The same without the typed values, which are a second form of the table."""
@@ -64,7 +77,9 @@ class Question(NamedTuple):
 
     def with_copies(self) -> "Question":
         """The same with the typed values, made from the table again."""
-        typed, unlabelled = _typed_parts(self.frame, self.is_labelled, self.problem.columns, self.problem.classes)
+        typed, unlabelled = _typed_parts(
+            self.frame, self.is_labelled, self.is_unlabelled, self.problem.columns, self.problem.classes
+        )
         return self._replace(problem=self.problem._replace(typed=typed, unlabelled=unlabelled))
 
     def typed(self, frame) -> dict:
@@ -89,11 +104,16 @@ def make_question(frame, settings: Settings, test=None, columns=None) -> Questio
     name = target_name(frame, settings)
     check_names(settings, [str(column) for column in frame.columns])
     _check_parts(settings, name)
-    columns = tuple(with_kinds(frame, columns or guess_columns(frame, name), settings.columns))
-    task = guess_task(frame[name]) if settings.task == "auto" else Guess(settings.task, "asked")
-    values = typed_target(frame[name], task.value)
-    is_labelled = _labelled(values, task.value)
-    y, classes = _coded(values[is_labelled], task.value, name, settings.positive)
+    columns = tuple(columns or read_columns(frame, settings, name))
+    told = told_values(settings).get(name)
+    guess = guess_column(frame[name], name, told)
+    task = guess_task(frame[name], guess) if settings.task == "auto" else Guess(settings.task, "asked")
+    target = read_target(frame[name], task.value, told, guess)
+    if settings.formats.get(name, target.format) != target.format:
+        target = with_format(frame[name], target, settings.formats[name])
+    values, rare = read_classes(frame[name], task.value, target, settings)
+    is_labelled = _labelled(values, task.value) & ~rare.is_aside
+    y, classes = _coded(values[is_labelled], task.value, name, _positive(settings.positive, target))
     metric = guess_metric(task.value, y) if settings.metric is None else Guess(settings.metric, "asked")
     find_measure(metric.value, task.value, len(classes))
     used = _used(columns, settings)
@@ -108,11 +128,26 @@ def make_question(frame, settings: Settings, test=None, columns=None) -> Questio
     if not splits:
         raise CompetitionError("no_split", name=settings.time_column or settings.group or name)
     metric = _defined(metric, splits, y, classes)
-    typed, unlabelled = _typed_parts(frame, is_labelled, used, classes)
+    is_unlabelled = ~is_labelled & ~rare.is_aside
+    typed, unlabelled = _typed_parts(frame, is_labelled, is_unlabelled, used, classes)
     problem = Problem(
         task.value, used, typed, y, classes, metric.value, splits, n_folds, groups, order, settings.seed, unlabelled
     )
-    return Question(settings, frame, test, columns, task, metric, is_labelled, problem, kind)
+    return Question(settings, frame, test, columns, task, metric, is_labelled, problem, kind, target, rare)
+
+
+def read_classes(series, task: str, target: Column, settings: Settings) -> tuple[np.ndarray, RareClasses]:
+    """The values of the target, and what became of rare classes; numbers have none."""
+    values = typed_target(series, task, target)
+    if task == "classification":
+        return settle_rare(values, settings)
+    return values, RareClasses(np.zeros(len(values), dtype=bool), {})
+
+
+def _positive(asked, target: Column):
+    """The positive class as it is spelt among the classes."""
+    spelling = {other: value for value, others in target.merged for other in others}
+    return asked if asked is None else spelling.get(as_word(asked), asked)
 
 
 def _defined(metric: Guess, splits, y, classes) -> Guess:
@@ -129,12 +164,13 @@ def _typed(frame, columns) -> dict:
     return {column.name: typed_values(frame[column.name], column) for column in columns}
 
 
-def _typed_parts(frame, is_labelled, columns, classes):
-    """Typed values of the labelled rows, and for classes of the others if there are any (else None)."""
-    if is_labelled.all():
-        return _typed(frame, columns), None
-    others = some_rows(np.flatnonzero(~is_labelled), int(is_labelled.sum()))
-    return _typed(frame[is_labelled], columns), _typed(frame.iloc[others], columns) if classes else None
+def _typed_parts(frame, is_labelled, is_unlabelled, columns, classes):
+    """Typed values of the labelled rows, and for classes of the rows to predict if there are any (else None)."""
+    typed = _typed(frame if is_labelled.all() else frame[is_labelled], columns)
+    if not classes or not is_unlabelled.any():
+        return typed, None
+    others = some_rows(np.flatnonzero(is_unlabelled), int(is_labelled.sum()))
+    return typed, _typed(frame.iloc[others], columns)
 
 
 def some_rows(rows: np.ndarray, n_labelled: int) -> np.ndarray:
@@ -176,10 +212,6 @@ def _coded(values, task, name, positive):
     classes, y = np.unique(values.astype(str), return_inverse=True)
     if len(classes) == 1:
         raise CompetitionError("target_constant", name=name, value=str(classes[0]))
-    counts = np.bincount(y)
-    if counts.min() < 2:
-        rare = int(np.argmin(counts))
-        raise CompetitionError("rare_class", name=name, value=str(classes[rare]), count=int(counts[rare]), needed=2)
     names = by_number([str(value) for value in classes])
     if positive is not None:
         wanted = _positive_name(positive, names)

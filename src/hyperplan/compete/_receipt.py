@@ -18,7 +18,7 @@ SCHEMA = "hyperplan/receipt/1"
 def make_receipt(competition, table: str | None) -> dict:
     """The receipt as JSON has it."""
     question, document = competition.question, competition.document
-    settings, problem = question.settings, question.problem
+    settings, problem, read = question.settings, question.problem, (*question.columns, question.target)
     return finite(
         {
             "schema": SCHEMA,
@@ -36,8 +36,14 @@ def make_receipt(competition, table: str | None) -> dict:
                 "group": settings.group,
                 "time_column": settings.time_column,
                 "drop": list(settings.drop),
+                "rare_classes": settings.rare_classes,
+                "rare_rows": settings.rare_rows,
+                "rare_name": settings.rare_name,
                 "columns": {column.name: column.kind for column in question.columns},
                 "reading": settings.reading,
+                "formats": {column.name: column.format for column in read if column.format},
+                "missing": {column.name: list(column.gaps) for column in read},
+                "spellings": {column.name: {value: list(others) for value, others in column.merged} for column in read},
             },
             "budget": {
                 "seconds": settings.time,

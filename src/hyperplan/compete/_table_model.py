@@ -14,7 +14,8 @@ from hyperplan._base import (
     clone,
     r2_score,
 )
-from hyperplan.compete._columns_task import typed_target
+from hyperplan.compete._columns import Told
+from hyperplan.compete._columns_task import read_target, typed_target
 from hyperplan.compete._columns_values import as_words
 from hyperplan.compete._errors import CompetitionError
 from hyperplan.compete._frames import memory_frame, plain_frame, target_values
@@ -184,7 +185,7 @@ class TableModel(BaseEstimator):
         if self.classes:
             self.refitted_ = self._fit_classes(pipeline, typed, own, plain, y)
             return self
-        values = typed_target(plain, "regression")
+        values = typed_target(plain, "regression", read_target(plain, "regression", Told(gaps=())))  # as they stand
         known = np.flatnonzero(np.isfinite(values))
         pipeline.fit(_rows(typed, known), values[known])
         self.refitted_ = Fitted(pipeline, (), np.empty(0), np.empty(0))

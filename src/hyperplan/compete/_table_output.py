@@ -7,7 +7,7 @@ spreadsheet, whoever wrote it into the table.  An apostrophe before it makes it 
 import re
 from pathlib import Path
 
-from hyperplan.compete._columns_values import AROUND, NUMBERS
+from hyperplan.compete._columns_values import NUMBERS, bare_number
 from hyperplan.compete._errors import CompetitionError
 
 ENDINGS = (".csv", ".csv.gz", ".tsv", ".parquet", ".feather")
@@ -61,7 +61,7 @@ def is_formula(cell: str) -> bool:
     plain = cell.strip().translate(WIDE)
     if plain[:1] in ("=", "@"):
         return True
-    return plain[:1] in ("+", "-") and len(plain) > 1 and not NUMBER.fullmatch(re.sub(AROUND, "", plain))
+    return plain[:1] in ("+", "-") and len(plain) > 1 and not NUMBER.fullmatch(bare_number(plain)[0])
 
 
 def without_formulas(frame):

@@ -11,13 +11,15 @@ import re
 from collections import Counter
 from typing import NamedTuple
 
+from hyperplan.compete._columns_gaps import found_words
 from hyperplan.compete._tables_records import BLANKS, Cutting, OpenQuoteError, is_blank, records, text_lines
 from hyperplan.compete._tables_room import Room
 
+# What programs write where there is no value.  What people write ("?", "none", "-") is guessed for each column later,
+# where it can be said and changed: see `_columns_gaps`.
 MISSING = (
-    "", "NA", "N/A", "n/a", "na", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "null",
-    "None", "NONE", "none", "?", "-", "--", "---", ".", "..", "*", "\\N", "nil", "missing", "Missing", "MISSING",
-    "#VALUE!", "#REF!", "#DIV/0!", "#NUM!", "#NAME?", "NaT", "-1.#IND", "1.#IND", "1.#QNAN", "-1.#QNAN",
+    "", "NA", "#N/A", "#N/A N/A", "#NA", "<NA>", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "\\N", "NaT", "#VALUE!",
+    "#REF!", "#DIV/0!", "#NUM!", "#NAME?", "-1.#IND", "1.#IND", "1.#QNAN", "-1.#QNAN",
 )  # fmt: skip
 STRONG = ("\t", ";", "|", "\x01", ",")
 NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?")
@@ -40,6 +42,11 @@ class Given(NamedTuple):
 
 
 GUESSED = Given()
+
+
+def _is_gap(cell: str) -> bool:
+    """Whether a cell says that there is no value."""
+    return cell in MISSING or bool(found_words([cell]))
 
 
 class Dialect(NamedTuple):
@@ -273,7 +280,7 @@ def _has_header(found: list[list[str]]) -> bool:
         return True
     return not any(
         NUMBER.fullmatch(cell)
-        and all(NUMBER.fullmatch(row[j]) for row in rows[:50] if j < len(row) and row[j] not in MISSING)
+        and all(NUMBER.fullmatch(row[j]) for row in rows[:50] if j < len(row) and not _is_gap(row[j]))
         for j, cell in enumerate(first)
     )
 
@@ -292,7 +299,7 @@ def _digits_that_are_text(rows: list[list[str]], width: int):
     """Columns of digits that a number would spoil: leading zeros (postcodes), more digits than a float holds."""
     pattern = re.compile(r"0\d+|\d{17,}")
     for j in range(width):
-        cells = [row[j] for row in rows if j < len(row) and row[j] not in MISSING]
+        cells = [row[j] for row in rows if j < len(row) and not _is_gap(row[j])]
         if any(pattern.fullmatch(cell) for cell in cells) and all(cell.isdigit() for cell in cells):
             yield j
 

@@ -146,6 +146,9 @@ def _checked_reading(reading, path) -> dict:
 def _problem(frame, receipt: dict, path):
     """The question of a receipt, asked of the table again."""
     asked = {key: value for key, value in receipt["settings"].items() if value is not None}
+    if "missing" not in asked:  # a receipt of the time when values were taken as they stand
+        names = asked.get("columns", {})
+        asked |= {"missing": {name: [] for name in names}, "spellings": {name: {} for name in names}}
     try:
         settings = Settings(**asked)
     except TypeError:  # a setting that nobody knows

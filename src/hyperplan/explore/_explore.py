@@ -10,8 +10,9 @@ from hyperplan._base.finding import SEVERITIES
 from hyperplan._core.compiling import compile_watch
 from hyperplan._core.parallel import effective_n_jobs, thread_limit
 from hyperplan._texts.extras import required
+from hyperplan.compete import _columns_told
 from hyperplan.compete._audit_sample import draw_rows
-from hyperplan.compete._columns import Column, guess_columns, with_kinds
+from hyperplan.compete._columns import Column
 from hyperplan.compete._errors import KindsOfColumns
 from hyperplan.compete._frames import as_frame
 from hyperplan.compete._interrupt import CtrlC
@@ -165,7 +166,7 @@ def read_columns(frame, settings: ExploreSettings) -> tuple[tuple, tuple]:
     check_names(settings, [str(name) for name in frame.columns])
     if len(frame) < FEWEST_ROWS:
         raise ExploreError("too_few_rows", count=len(frame), needed=FEWEST_ROWS)
-    columns = tuple(with_kinds(frame, guess_columns(frame), settings.columns))
+    columns = _columns_told.read_columns(frame, settings)
     used = tuple(column for column in columns if column.kind in USED and column.name not in settings.drop)
     if not used:
         raise ExploreError("no_columns", columns=KindsOfColumns((c.name, c.kind) for c in columns[:20]))

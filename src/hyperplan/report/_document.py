@@ -122,6 +122,7 @@ DOCUMENT = {
         "rows": "number",
         "labelled?": "number",
         "unlabelled?": "number",
+        "set_aside?": "number",
         "test_rows?": "number",
         "target": {
             "name": "text",

@@ -22,7 +22,8 @@ def data_view(document: dict, wording: Wording) -> dict:
     cards = [column_card(column, wording, data["rows"]) for column in data["columns"]]
     used = sum(column["used"] is not False for column in data["columns"])
     facts = [wording.count("rows", data["rows"]), wording.say("data.columns", count=len(cards), used=used)]
-    facts += [wording.count(f"data.{name}", data[name]) for name in ("unlabelled", "test_rows") if data[name]]
+    others = ("unlabelled", "set_aside", "test_rows")
+    facts += [wording.count(f"data.{name}", data[name]) for name in others if data[name]]
     return {
         "facts": facts,
         "target": _target(data["target"], wording),
