@@ -86,9 +86,9 @@ def temporary(tmp_path, monkeypatch):
     (tmp_path / "tmp").mkdir(mode=0o700)
     monkeypatch.setattr(cache_folder.tempfile, "tempdir", str(tmp_path / "tmp"))
     monkeypatch.setenv(cache_folder.CACHE_VARIABLE, str(tmp_path / "file" / "cache"))
-    cache_folder.cache_place.cache_clear()
+    cache_folder._place_for.cache_clear()
     yield tmp_path / "tmp" / f"hyperplan-cache-{os.geteuid()}"
-    cache_folder.cache_place.cache_clear()
+    cache_folder._place_for.cache_clear()
 
 
 def test_a_folder_for_temporary_files_takes_the_place_of_one_that_cannot_be_written(temporary):

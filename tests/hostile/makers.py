@@ -127,3 +127,22 @@ def many_classes(path: Path, classes: int, rows: int = 8, name: str = "sort {k}"
     names = [first or name.format(k=0), *(name.format(k=k) for k in range(1, classes))]
     table = {"size": (codes + rng.normal(0, 0.6, len(codes))).round(3), "y": [names[k] for k in codes]}
     pandas.DataFrame(table).to_csv(path, index=False)
+
+
+def long_cells(path: Path, cell: str, characters: int, rows: int, tail: str = "", name_length: int = 0) -> None:
+    """A table whose column ``long`` repeats a text up to a length; ``{k}`` is the row, ``{half}`` its half."""
+    import pandas
+
+    words = [cell.format(k=k) for k in range(rows)]
+    cells = [(word * (characters // len(word) + 1))[:characters] for word in words]
+    cells = [text + tail.format(k=k, half=k % 2) for k, text in enumerate(cells)]
+    table = {"long" + "g" * name_length: cells, "size": np.arange(rows) ** 2 % 7, "y": ["a", "b"] * (rows // 2)}
+    pandas.DataFrame(table).to_csv(path, index=False)
+
+
+def wide(path: Path, columns: int, rows: int, value: str) -> None:
+    """Columns ``x0``, ``x1``... of one form; ``{j}`` is the column, ``{k}`` the row."""
+    import pandas
+
+    table = {f"x{j}": [value.format(j=j % 9 + 1, k=k % 900 + 1) for k in range(rows)] for j in range(columns)}
+    pandas.DataFrame(table | {"y": ["a", "b"] * (rows // 2)}).to_csv(path, index=False)

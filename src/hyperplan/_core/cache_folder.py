@@ -33,7 +33,7 @@ _DIGEST = re.compile(r"[0-9a-f]{16}")  # what `source_digest` produces: nothing 
 def cache_home() -> pathlib.Path:
     """The folder that shall hold all digests: ``HYPERPLAN_CACHE_DIR``, or the user's cache directory."""
     if chosen := os.environ.get(CACHE_VARIABLE):
-        return pathlib.Path(chosen).expanduser()
+        return pathlib.Path(chosen).expanduser().absolute()
     if sys.platform == "win32":
         base = os.environ.get("LOCALAPPDATA") or os.path.expanduser("~\\AppData\\Local")
     elif sys.platform == "darwin":
@@ -61,10 +61,13 @@ class CachePlace(NamedTuple):
     trouble: str
 
 
-@functools.cache
 def cache_place() -> CachePlace:
     """`cache_home()` if files can be written there, else the folder for temporary files, else nowhere."""
-    home = cache_home()
+    return _place_for(cache_home())
+
+
+@functools.cache
+def _place_for(home: pathlib.Path) -> CachePlace:
     if not (trouble := _trouble_writing(home)):
         return CachePlace(home, None, "")
     readable = home if digest_folders(home) else None
@@ -78,7 +81,7 @@ def cache_place() -> CachePlace:
 def _trouble_writing(home: pathlib.Path) -> str:
     """Why files cannot be written to a folder, which is made if need be; "" if they can."""
     try:
-        if str(home).startswith("~"):  # nobody knows where this user's home is
+        if not home.is_absolute():  # nobody knows where this user's home is: not in the folder where we happen to be
             return "there is no home directory"
         home.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=home) as file:

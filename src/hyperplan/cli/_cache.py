@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
-from hyperplan._core.cache_folder import PRUNE_STAMP, UNUSED_DAYS, cache_home, digest_folders
+from hyperplan._core.cache_folder import PRUNE_STAMP, UNUSED_DAYS, cache_home, cache_place, digest_folders
 from hyperplan._core.jit import current_digests
 from hyperplan._core.memory import human_bytes
 
@@ -48,7 +48,7 @@ def _weigh(folders: list[Path]) -> Part:
 
 def run(clear: bool, prune: bool) -> int:
     """Print the size of the cache, after emptying it (or its stale part) if asked."""
-    home = cache_home()
+    home = cache_place().home or cache_home()
     current, stale = measure(home)
     if not clear and not prune:
         entries, size = current.entries + stale.entries, current.size + stale.size

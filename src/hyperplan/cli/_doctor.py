@@ -3,11 +3,11 @@
 import contextlib
 import importlib.metadata
 import platform
-import warnings
 from pathlib import Path
 
 import hyperplan
 from hyperplan._core import jit, memory, parallel
+from hyperplan._core.cache_folder import cache_place
 from hyperplan.cli._cache import measure
 
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite", "scikit-learn", "threadpoolctl", "pandas", "matplotlib", "rich")
@@ -77,12 +77,13 @@ def _blas() -> list[str]:
 
 
 def _cache_facts() -> list[tuple[str, str]]:
-    home = jit.cache_home()
-    with warnings.catch_warnings(record=True):
-        warnings.simplefilter("always")
-        writable = jit.writable_cache_home() is not None
+    place = cache_place()
+    home, state = place.home or place.readable or jit.cache_home(), "writable"
+    if place.home is None:
+        state = f"NOT writable ({place.trouble}): kernels compile anew in each process; set {jit.CACHE_VARIABLE}"
+    elif place.trouble:
+        state = f"for now: {jit.cache_home()} is NOT writable ({place.trouble}); set {jit.CACHE_VARIABLE}"
     current, stale = measure(home)
-    state = "writable" if writable else f"NOT writable: kernels compile anew in each process; set {jit.CACHE_VARIABLE}"
     held = f"{current.entries} kernels in {len(current.folders)} folders, {memory.human_bytes(current.size)}"
     left = f"{stale.entries} kernels of other versions, {memory.human_bytes(stale.size)} (hyperplan cache --prune)"
     return [("kernel cache", f"{home} ({state})"), ("cached", held), ("stale", left)]
