@@ -195,3 +195,17 @@ def test_cross_validation_searches_pipelines_and_other_tools_take_it(X):
     drops = permutation_importance(model, X, y, n_repeats=2, random_state=0).importances_mean
     assert drops.argmax() == 0
     assert (cross_val_score(regressor(X, X["n"] * 2.0), X, X["n"] * 2.0, cv=3) > 0.9).all()
+
+
+def test_spellings_and_rare_classes_have_values_of_the_table(X):
+    y = np.where(labels(X) == 1, "yes", "no").astype(object)
+    y[np.flatnonzero(y == "yes")[:5]] = "YES"
+    model = classifier(X, y)
+    assert list(model.classes_) == ["no", "yes"]
+    np.testing.assert_array_equal(clone(model).fit(X, y).predict_proba(X), model.predict_proba(X))
+    numbers = labels(X).astype(int)
+    numbers[7] = 9
+    assert classifier(X, numbers, task="classification").classes_.tolist() == [0, 1]
+    numbers[8] = 8
+    merged = classifier(X, numbers, task="classification", rare_classes="merge")
+    assert merged.classes == ("0", "1", "other") and merged.classes_.tolist() == [0, 1, "other"]

@@ -14,6 +14,7 @@ from hyperplan._base import (
     clone,
     r2_score,
 )
+from hyperplan.compete._classes import spelt_classes
 from hyperplan.compete._columns import Told
 from hyperplan.compete._columns_task import read_target, typed_target
 from hyperplan.compete._columns_values import as_words
@@ -194,6 +195,8 @@ class TableModel(BaseEstimator):
     def _fit_classes(self, pipeline, typed, own, plain, y) -> Fitted:
         """A pipeline on codes: classes that are known keep their order, new ones come last."""
         words = as_words(plain)
+        spelling = spelt_classes(words, self.classes)
+        words = np.array([spelling.get(word, word) for word in words], dtype=object)
         known, names = np.flatnonzero(words != None), list(self._coded_names())  # noqa: E711 - element by element
         found = set(words[known])
         names = [name for name in names if name in found] + by_number(found - set(names))
