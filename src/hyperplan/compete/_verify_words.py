@@ -19,10 +19,11 @@ ORDER = ("identical", "within", "differs")
 def trial_line(found: Verdict, language: str) -> str:
     """What became of one trial."""
     wording = Wording(language, "predict")
-    values = {"old": wording.local(f"{found.old:.8g}"), "new": wording.local(f"{found.new:.8g}")}
-    values |= {"difference": wording.local(f"{abs(found.old - found.new):.2g}"), "count": found.n_predictions}
-    name = wording.word("model", found.label)
-    return wording.say(f"verify.{found.verdict}", name=name, split=found.split, **values)
+    names = {"name": wording.word("model", found.label), "split": found.split}
+    if found.verdict == "identical":
+        return wording.count("verify.equal", found.n_predictions, **names)
+    shown = {"old": f"{found.old:.8g}", "new": f"{found.new:.8g}", "difference": f"{abs(found.old - found.new):.2g}"}
+    return wording.say(f"verify.{found.verdict}", **names, **{key: wording.local(one) for key, one in shown.items()})
 
 
 def versions_line(changed: dict, language: str) -> str:
