@@ -124,6 +124,18 @@ def test_each_odd_row_is_noted_with_its_columns():
     assert row_notes(table(300, 5).sample(50, random_state=0), columns, training) == {}
 
 
+def test_what_stood_for_missing_in_training_is_missing_in_new_rows():
+    frame = table(200)
+    columns, training = trained(frame)
+    columns = [c._replace(gaps=("-999", "?")) if c.name == "size" else c for c in columns]
+    asked = table(6, 1, holes=0.0).astype({"size": object})
+    asked.loc[:2, "size"] = ["-999", "?", "who knows"]
+    notes = row_notes(asked, columns, training)
+    assert {code: {name: rows.tolist() for name, rows in parts.items()} for code, parts in notes.items()} == {
+        "unreadable": {"size": [2]}
+    }
+
+
 def test_of_two_categories_one_may_be_new():
     frame = table(100).assign(colour=lambda frame: np.where(frame["size"] > 0, "red", "blue"))
     columns = [c for c in guess_columns(frame) if c.name in ("town", "colour")]

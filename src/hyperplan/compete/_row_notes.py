@@ -3,7 +3,8 @@
 import numpy as np
 
 from hyperplan.compete._audit_sample import as_floats
-from hyperplan.compete._columns_values import typed_values
+from hyperplan.compete._columns_gaps import says_missing
+from hyperplan.compete._columns_values import as_words, typed_values
 from hyperplan.compete._preparation import USED
 from hyperplan.compete._training import known_levels, training_range
 
@@ -95,7 +96,7 @@ def _new_words(words, seen: dict) -> np.ndarray:
 def _unreadable(series, is_missing, column) -> np.ndarray:
     if series.dtype.kind in ("biuf" if column.kind == "number" else "M"):
         return np.zeros(len(series), dtype=bool)
-    return is_missing & series.notna().to_numpy(dtype=bool)
+    return is_missing & ~says_missing(as_words(series), column.gaps)
 
 
 def _far(numbers, ends) -> np.ndarray:
