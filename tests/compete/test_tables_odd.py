@@ -11,9 +11,11 @@ import zipfile
 import numpy as np
 import pytest
 
-from hyperplan.compete import TableError, read_table, table_notes
+from hyperplan.compete import CompetitionError, TableError, compete, read_table, table_notes
 from hyperplan.compete._new_rows import read_new_rows, reading_of
+from hyperplan.compete._table_memory import require_table_memory
 from hyperplan.compete._tables_dialect import SAMPLE_BYTES
+from hyperplan.explore import explore
 
 pandas = pytest.importorskip("pandas")
 
@@ -320,6 +322,24 @@ def test_what_fits_the_budget_is_read_within_it(tmp_path, run_python):
     )
     rows, peak = run_python(code, path).stdout.split("peak")
     assert int(rows) == 300_000 and int(peak) < 1.1 * 350e6
+
+
+@needs_proc
+def test_a_table_that_its_competition_could_not_hold_is_refused_before(monkeypatch):
+    frame = pandas.DataFrame({"c": ["red", "blue"] * 200_000, "x": np.arange(400_000.0)})
+    from hyperplan._core.memory import resident_bytes
+
+    held = resident_bytes()
+    monkeypatch.setenv("HYPERPLAN_MEMORY_BUDGET", str(held + 4 * 10**9))
+    require_table_memory([frame], 4)
+    monkeypatch.setenv("HYPERPLAN_MEMORY_BUDGET", str(held + 180 * 10**6))
+    with pytest.raises(CompetitionError, match=r"with one worker it is .*n_jobs=1"):
+        require_table_memory([frame], 4)
+    monkeypatch.setenv("HYPERPLAN_MEMORY_BUDGET", str(held + 20 * 10**6))
+    with pytest.raises(CompetitionError, match=r"for 400,000 rows and 2 columns.*drop"):
+        compete(frame, target="c", time=2, n_jobs=1)
+    with pytest.raises(CompetitionError, match=r"for 400,000 rows and 2 columns"):
+        explore(frame, time=2)
 
 
 def test_queries_stay_within_the_budget(monkeypatch):

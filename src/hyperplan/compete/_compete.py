@@ -25,6 +25,7 @@ from hyperplan.compete._question import Question, make_question
 from hyperplan.compete._registry import candidates as all_candidates
 from hyperplan.compete._settings import Settings
 from hyperplan.compete._standings import make_standings
+from hyperplan.compete._table_memory import require_table_memory
 from hyperplan.compete._tables import table_hash
 
 SEARCH_SHARE = 0.72  # of the budget; the rest is for the final model and its explanation
@@ -164,6 +165,7 @@ def compete(
     with Crew(n_workers, ctrl_c) as crew:
         frame, whole, own = _with_target(X, y, whole)
         test = None if test is None else as_frame(test, whole.reading)
+        require_table_memory([frame] if test is None else [frame, test], n_workers)
         tell(phase="auditing")
         question, found = _asked(frame, whole, test, began + AUDIT_SHARE * whole.time)
         question = question._replace(labels=_labels(question, own, y))

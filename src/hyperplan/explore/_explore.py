@@ -19,6 +19,7 @@ from hyperplan.compete._interrupt import CtrlC
 from hyperplan.compete._parameters import with_settings
 from hyperplan.compete._preparation import USED
 from hyperplan.compete._settings import check_names
+from hyperplan.compete._table_memory import require_table_memory
 from hyperplan.compete._tables import table_hash
 from hyperplan.explore._clock import Clock
 from hyperplan.explore._contest import Contest, placed, run_contest
@@ -151,6 +152,7 @@ def explore(
         clock, compiled = Clock(whole.time, spent, ctrl_c), compile_watch.seconds
         required("pandas")
         frame = as_frame(table, whole.reading)
+        require_table_memory([frame])
         tell(phase="auditing")
         read, used = read_columns(frame, whole)
         findings = audit_table(frame, [column for column in read if column.name not in whole.drop], whole.seed)
