@@ -146,3 +146,16 @@ def wide(path: Path, columns: int, rows: int, value: str) -> None:
 
     table = {f"x{j}": [value.format(j=j % 9 + 1, k=k % 900 + 1) for k in range(rows)] for j in range(columns)}
     pandas.DataFrame(table | {"y": ["a", "b"] * (rows // 2)}).to_csv(path, index=False)
+
+
+def cells(path: Path, n: int = 40, first: dict | None = None, **columns) -> None:
+    """A number ``size`` and columns whose cells are repeated in turn; ``first`` holds what stands in the first rows."""
+    import csv
+
+    first = first or {}
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["size", *columns])
+        for row in range(n):
+            begun = [first.get(name, [])[row : row + 1] or [given[row % len(given)]] for name, given in columns.items()]
+            writer.writerow([round(0.37 * row + (row * 7 % 11), 3), *(cell for (cell,) in begun)])
