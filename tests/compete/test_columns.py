@@ -289,3 +289,22 @@ def test_years_and_days_may_be_dates(values):
     frame = pandas.DataFrame({"x": values * 10})
     (column,) = with_kinds(frame, guess_columns(frame), {"x": "date"})
     assert not np.isnat(typed_values(frame["x"], column)).any()
+
+
+TARGETS = {
+    "two classes": ("classification", list("ab") * 20),
+    "three or more classes": ("classification", list("abc") * 20),
+    "three or more classes, the largest at least 10 times the smallest": ("classification", list("aaaaaaaaaabc") * 5),
+    "a number, 60 rows or more": ("regression", [float(k) for k in range(60)]),
+    "a number, fewer than 60 rows": ("regression", [float(k) for k in range(59)]),
+}
+
+
+def test_the_table_of_the_guide_is_what_is_guessed(root):
+    guide = (root / "docs" / "guide" / "competition.md").read_text(encoding="utf-8")
+    table = guide.partition("| target | metric |")[2].partition("\n\n")[0]
+    rows = [line.strip("| ").split(" | ")[:2] for line in table.splitlines()[2:]]
+    assert [name for name, _ in rows] == list(TARGETS)
+    assert {name: metric.strip("`") for name, metric in rows} == {
+        name: guess_metric(*target).value for name, target in TARGETS.items()
+    }

@@ -80,7 +80,7 @@ def test_what_a_text_does_is_not_shown_by_examples():
     problem = make_question(frame, Settings(target="price")).problem
     assert {column.name: column.kind for column in problem.columns}["remark"] == "text"
     importances, shown = explain(problem, candidates("regression", ["Ridge"])[1], {}, 0, 60.0)
-    assert next(row["mean"] for row in importances if row["name"] == "remark") > 0
+    assert next(row["mean"] for row in importances["columns"] if row["name"] == "remark") > 0
     assert "remark" not in {row["name"] for row in shown} and "surface" in {row["name"] for row in shown}
 
 
@@ -207,3 +207,51 @@ def test_times_before_which_there_was_one_class_are_not_judged():
     assert all(len(np.unique(problem.y[split.train])) == 2 for split in problem.splits)
     with pytest.raises(CompetitionError, match="cannot be divided by 'sold'"):
         make_question(houses(100).assign(sold="2020-01-01"), Settings(target="price", time_column="sold"))
+
+
+def many_columns(count=16, rows=240):
+    """Every column counts, the last ones most."""
+    rng = np.random.default_rng(3)
+    frame = pandas.DataFrame({f"c{k:02d}": rng.normal(size=rows) for k in range(count)})
+    sizes = np.linspace(1.0, 3.0, count)
+    return frame.assign(y=frame.to_numpy() @ sizes + 0.1 * rng.normal(size=rows))
+
+
+def test_all_columns_are_measured_however_many_matter():
+    from hyperplan.compete import candidates
+    from hyperplan.compete._explain import explain
+
+    problem = make_question(many_columns(), Settings(target="y")).problem
+    importances, shown = explain(problem, candidates("regression", ["Ridge"])[1], {}, 0, 60.0)
+    assert importances["unmeasured"] == [] and importances["rows"] == 48
+    means = {row["name"]: row["mean"] for row in importances["columns"]}
+    assert len(means) == 16 and list(means.values()) == sorted(means.values(), reverse=True)
+    assert {"c12", "c13", "c14", "c15"} <= set(list(means)[:7]) and len(shown) == 6
+
+
+def test_columns_that_time_did_not_suffice_for_are_named():
+    from hyperplan.compete import candidates
+    from hyperplan.compete._explain import explain
+
+    problem = make_question(many_columns(30), Settings(target="y")).problem
+    importances, _ = explain(problem, candidates("regression", ["Ridge"])[1], {}, 0, -1.0)
+    measured = [row["name"] for row in importances["columns"]]
+    assert 6 <= len(measured) < 30 and sorted(measured + importances["unmeasured"]) == sorted(
+        column.name for column in problem.columns
+    )
+    assert {"c29", "c28", "c27"} <= set(measured)  # the first by an estimate over all columns
+
+
+@pytest.mark.parametrize("count, shown", [(3, {"a", "b", "c"}), (6, {"a"})])
+def test_each_of_a_few_classes_has_a_curve_and_many_have_one(count, shown):
+    from hyperplan.compete import candidates
+    from hyperplan.compete._explain import explain
+
+    rng = np.random.default_rng(0)
+    codes = np.append(np.arange(300) % count, np.zeros(20, dtype=int))
+    frame = pandas.DataFrame({"x": codes + rng.normal(size=320), "kind": np.array(list("abcdef"))[codes]})
+    problem = make_question(frame, Settings(target="kind")).problem
+    _, curves = explain(problem, candidates("classification", ["LogisticRegression"])[1], {}, 0, 60.0)
+    assert {part["target_class"] for part in curves} == shown and {part["name"] for part in curves} == {"x"}
+    if count == 3:
+        np.testing.assert_allclose(sum(np.array(part["mean"]) for part in curves), 1.0)

@@ -342,7 +342,7 @@ def test_a_mixture_is_named_with_its_members(build):
     words = Page(render_report(document)).text()
     labels = [row["label"] for row in document["leaderboard"][:2]]
     assert f"use Mean of the best models ({labels[0]} and {labels[1]})" in words
-    assert f"{names[1]}defaults" in words
+    assert f"{labels[0]}C=3.0, gamma=0.1{labels[1]}defaults" in words
     document["chosen"]["settings"] = {"1.C": 3.0, "2": "-"}  # of one model with several settings
     words = Page(render_report(document)).text()
     assert "use Mean of the best models:" in words and "2defaults" in words
@@ -362,3 +362,39 @@ def test_a_method_is_named_once(build):
     document = build("binary")
     document["protocol"]["interval"] = document["chosen"]["score"]["method"] = "corrected_t"
     assert "Score of the winner" not in Page(render_report(document)).text()
+
+
+def test_a_page_says_which_columns_were_measured_and_which_class_is_shown(build):
+    document = build("multiclass")
+    document["importances"] |= {"rows": 150, "unmeasured": []}
+    count = len(document["importances"]["columns"])
+    assert f"All {count} columns that the model uses were measured, on 150 rows" in Page(render_report(document)).text()
+    document["importances"]["unmeasured"] = ["left", "alone"]
+    words = Page(render_report(document)).text()
+    assert f"{count} of the {count + 2} columns" in words and "“left” and “alone”" in words and "lack of time" in words
+    classes = document["classification"]["classes"]
+    for part in document["partial_dependence"]:
+        part["target_class"] = classes[0]
+    said = f"Shown is the probability of “{classes[0]}”, the most frequent of the {len(classes)} classes."
+    assert said in Page(render_report(document)).text()
+
+
+def test_what_no_check_can_see_is_said_with_and_without_findings(build):
+    document = build("binary")
+    for findings in (document["audit"], []):
+        words = Page(render_report(document | {"audit": findings})).text()
+        assert "only known after the outcome looks like any other" in words
+    assert "Nothing found. Looked for:" in words and "no leak" not in words
+
+
+def test_settings_of_a_mixture_are_those_of_its_members(build):
+    document = build("binary")
+    names = [row["name"] for row in document["leaderboard"][:2]]
+    document["leaderboard"][2] |= {
+        "name": "TableBlend", "label": "Mean of the best models", "family": "compete", "is_baseline": False,
+        "settings": {names[0]: "-", f"{names[1]}.max_depth": 3},
+    }  # fmt: skip
+    words = Page(render_report(document)).text()
+    labels = [row["label"] for row in document["leaderboard"][:2]]
+    assert f"{labels[0]}: defaults; {labels[1]}: max_depth=3" in words
+    assert "=-" not in words and "TableBlend · mixture" in words and "which flatters it a little" in words

@@ -68,6 +68,19 @@ def test_years_have_no_separator_and_tiny_numbers_are_powers_of_ten():
     assert ENGLISH.compact(1.03e-9) == "1×10⁻⁹" and ENGLISH.compact(0.001) == "0.001" and ENGLISH.compact(0) == "0"
 
 
+def test_a_mantissa_is_never_ten():
+    for value in (0.000996, 0.0009996, 9.96e-5, 9.96e-7, 9.9999e-10, 9.96e8, 9.9999e9, 1e-4, 0.001):
+        shown = {
+            ENGLISH.compact(value),
+            ENGLISH.scientific(value),
+            ENGLISH.number(value, 9),
+            f"{ENGLISH.localised(value)}",
+        }
+        assert not [text for text in shown if text.startswith("10×")]
+    assert ENGLISH.compact(0.001) == ENGLISH.compact(0.0009999) == "0.001" and FRENCH.compact(9.96e-7) == "1×10⁻⁶"
+    assert ENGLISH.ticks([1.00e-4, 1.01e-4, 1.02e-4]) == ["1.00×10⁻⁴", "1.01×10⁻⁴", "1.02×10⁻⁴"]
+
+
 @pytest.mark.parametrize(
     "number, english, french",
     [

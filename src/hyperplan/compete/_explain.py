@@ -18,7 +18,11 @@ ROWS = 2000  # on which importances are measured
 CURVE_ROWS = 300  # on which dependences are averaged
 GRID = 20
 MOST_CATEGORIES = 10
-TOP = 6  # columns whose dependence is shown
+TOP = 6  # columns whose dependence is shown, and that are shuffled in any case
+FEWER_ROWS = (500, 150)  # on which importances are measured where time is short
+BATCH = 8  # columns that are shuffled between two looks at the clock
+FEW_CLASSES = 4  # each of so many has a curve of its own
+MOST_CURVES = 12
 SHARES = (0.125, 0.25, 0.5, 1.0)
 
 
@@ -35,41 +39,64 @@ def finish(problem: Problem, candidate, n_tries: int, settings, extra: dict, n_j
 
 
 def explain(problem: Problem, candidate, settings: dict, split: int, seconds: float):
-    """``(importances, partial dependence)`` as JSON has them, of the model of one split on its test rows.
+    """``(importances, partial dependence)`` as JSON has them, of the model of one split on its test rows."""
+    began = time.perf_counter()
+    train, test = problem.splits[split]
+    pipeline, _ = fitted(problem, candidate, settings, train)
+    importances = measured_importances(problem, pipeline, test, seconds - (time.perf_counter() - began))
+    typed = problem.rows(problem.typed, test[:: 1 + len(test) // ROWS])
+    texts = {column.name for column in problem.columns if column.kind == "text"}  # no value of a text stands for others
+    telling = [row["name"] for row in importances["columns"] if row["mean"] > 0 and row["name"] not in texts]
+    shown = telling[: max(1, MOST_CURVES // len(shown_classes(problem)))][:TOP]
+    return importances, [part for name in shown for part in dependences(problem, pipeline, typed, name)]
 
-    Of many columns those are shuffled for which `seconds` suffice, the ones that the model leans on first.
+
+def measured_importances(problem: Problem, pipeline, test, seconds: float) -> dict:
+    """The loss that follows from shuffling each column, on fewer rows where `seconds` do not suffice for all of them.
+
+    Where even the fewest rows take too long for all columns, the first by an estimate over all of them are measured,
+    batch by batch until the time is up, `TOP` in any case; the others are named as not measured.
     """
     import pandas
 
     from hyperplan.evaluation import permutation_importance
 
-    began = time.perf_counter()
-    train, test = problem.splits[split]
-    pipeline, _ = fitted(problem, candidate, settings, train)
-    rows = test[:: 1 + len(test) // ROWS]
+    end = time.perf_counter() + seconds
+    rows, repeats = _affordable(problem, pipeline, test, seconds)
     typed = problem.rows(problem.typed, rows)
-    before = time.perf_counter()
-    matrix = pipeline.prepare.transform(typed)
-    _models.predict(pipeline, typed, len(problem.classes))
-    repeats = 5 if len(typed) <= 40 else 2
-    affordable = (seconds - (before - began)) / repeats / (time.perf_counter() - before)
-    names = _leading(problem, pipeline, matrix, rows, max(TOP, int(affordable)))
+    names = _leading(problem, pipeline, pipeline.prepare.transform(typed), rows)
     frame = pandas.DataFrame({name: pandas.Series(typed[name]) for name in names})
     asked, score = _Asked(pipeline, typed, len(problem.classes)), _Score(problem.measure)
-    found = permutation_importance(asked, frame, problem.y[rows], scoring=score, n_repeats=repeats, n_jobs=1)
-    order = found.order()
-    importances = [
-        {
-            "name": str(found.names[i]),
-            "mean": float(found.importances_mean[i]),
-            "low": float(found.low[i]),
-            "high": float(found.high[i]),
-        }
-        for i in order
-    ]
-    texts = {column.name for column in problem.columns if column.kind == "text"}  # no value of a text stands for others
-    shown = [str(found.names[i]) for i in order if found.importances_mean[i] > 0 and found.names[i] not in texts][:TOP]
-    return importances, [dependence(problem, pipeline, typed, name) for name in shown]
+    found: list[dict] = []
+    for first in range(0, len(names), BATCH):
+        if first >= TOP and time.perf_counter() > end:
+            break
+        batch = names[first : first + BATCH]
+        part = permutation_importance(
+            asked, frame, problem.y[rows], scoring=score, columns=batch, n_repeats=repeats, n_jobs=1
+        )
+        for name, mean, low, high in zip(part.names, part.importances_mean, part.low, part.high):
+            found.append({"name": str(name), "mean": float(mean), "low": float(low), "high": float(high)})
+    unmeasured = names[len(found) :]
+    found.sort(key=lambda row: -row["mean"])
+    return {"method": "permutation", "columns": found, "rows": len(rows), "unmeasured": unmeasured}
+
+
+def _affordable(problem: Problem, pipeline, test, seconds: float):
+    """Test rows, and how often they are shuffled, for which the time suffices for all columns; the fewest if none."""
+    count = len(problem.columns) * (1 + 1 / BATCH)
+    whole = test[:: 1 + len(test) // ROWS]
+    for at_most in (ROWS, *FEWER_ROWS):
+        rows = whole[:: -(-len(whole) // at_most)] if len(whole) > at_most else whole
+        repeats = 5 if len(rows) <= 40 else 2 if at_most == ROWS else 1
+        typed = problem.rows(problem.typed, rows)
+        before = time.perf_counter()
+        _models.predict(pipeline, typed, len(problem.classes))
+        each = time.perf_counter() - before
+        if each * repeats * count <= seconds:
+            break
+        seconds -= each
+    return rows, repeats
 
 
 class _Asked:
@@ -101,18 +128,16 @@ class _Score:
         return self._sign * self._score_func(y, model.predict(X))
 
 
-def _leading(problem: Problem, pipeline, matrix, rows, count: int) -> list[str]:
-    """The columns with the largest weights in the model, or without weights those most correlated with the target."""
+def _leading(problem: Problem, pipeline, matrix, rows) -> list[str]:
+    """The columns by their weights in the model, the largest first; without weights by correlation with the target."""
     names = [column.name for column in problem.columns]
-    if len(names) <= count:
-        return names
     weights = _own_weights(pipeline.model)
     if weights is None or len(weights) != len(pipeline.prepare.origins_):
         weights = _correlations(matrix, problem.y[rows], len(problem.classes))
     best = dict.fromkeys(names, 0.0)
     for name, weight in zip(pipeline.prepare.origins_, weights):
         best[name] = max(best[name], float(weight))
-    return sorted(names, key=lambda name: -best[name])[:count]
+    return sorted(names, key=lambda name: -best[name])
 
 
 def _own_weights(model):
@@ -132,34 +157,44 @@ def _correlations(matrix, y, n_classes: int) -> np.ndarray:
     return np.divide(np.abs(matrix.T @ truth), sizes, out=np.zeros_like(sizes), where=sizes > 0).max(axis=1)
 
 
-def dependence(problem: Problem, pipeline, typed: dict, name: str) -> dict:
-    """Mean prediction when a column is set to each value of a grid, and where the middle 80 % of the rows are."""
+def dependences(problem: Problem, pipeline, typed: dict, name: str) -> list[dict]:
+    """Mean predictions when a column is set to each value of a grid, and where the middle 80 % of the rows are.
+
+    A number has one, two classes that of the positive one, a few classes one each; many that of the most frequent.
+    """
     n = len(next(iter(typed.values())))
     some = np.arange(n)[:: 1 + n // CURVE_ROWS]
     sample = {key: values[some] for key, values in typed.items()}
     kind, grid, density = _grid(typed[name])
-    curves = []
+    answers = []
     for value in grid:
         column = np.empty_like(sample[name])
         column[:] = value
         prediction = _models.predict(pipeline, {**sample, name: column}, len(problem.classes))
-        curves.append(prediction[:, _shown_class(problem)] if problem.classes else prediction)
-    curves = np.array(curves)
-    return {
-        "name": name,
-        "kind": kind,
-        "grid": [_plain(value) for value in grid],
-        "mean": curves.mean(axis=1).tolist(),
-        "low": np.quantile(curves, 0.1, axis=1).tolist(),
-        "high": np.quantile(curves, 0.9, axis=1).tolist(),
-        "target_class": problem.classes[_shown_class(problem)] if problem.classes else None,
-        "density": density,
-    }
+        answers.append(prediction.reshape(len(some), -1))
+    curves = np.array(answers)  # value of the grid, row, class
+    return [
+        {
+            "name": name,
+            "kind": kind,
+            "grid": [_plain(value) for value in grid],
+            "mean": curves[:, :, k].mean(axis=1).tolist(),
+            "low": np.quantile(curves[:, :, k], 0.1, axis=1).tolist(),
+            "high": np.quantile(curves[:, :, k], 0.9, axis=1).tolist(),
+            "target_class": problem.classes[k] if problem.classes else None,
+            "density": density,
+        }
+        for k in shown_classes(problem)
+    ]
 
 
-def _shown_class(problem) -> int:
-    """The positive class of two, the most frequent of several."""
-    return 1 if len(problem.classes) == 2 else int(np.argmax(np.bincount(problem.y)))
+def shown_classes(problem: Problem) -> list[int]:
+    """The classes whose probabilities are drawn."""
+    if len(problem.classes) in (0, 2):
+        return [min(len(problem.classes), 1)]
+    if len(problem.classes) <= FEW_CLASSES:
+        return list(range(len(problem.classes)))
+    return [int(np.argmax(np.bincount(problem.y)))]
 
 
 def _grid(values):

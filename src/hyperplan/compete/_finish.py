@@ -134,9 +134,7 @@ def _tables_to_predict(question: Question) -> dict:
 def _explanations(answers: dict) -> dict:
     found = {}
     if ("explain", 0) in answers:
-        importances, dependence = answers["explain", 0]
-        found["importances"] = {"method": "permutation", "columns": importances}
-        found["dependence"] = dependence
+        found["importances"], found["dependence"] = answers["explain", 0]
     curves = [value for (kind, _), value in sorted(answers.items()) if kind == "learning" and value]
     if curves:
         found["learning"] = _learning_curve(curves)

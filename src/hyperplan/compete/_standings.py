@@ -32,8 +32,8 @@ class Standings(NamedTuple):
     rows : list of dict
         The leaderboard as the report has it, best first, then those that did not finish.
     best, chosen : Entry
-        The best mean score, and the simplest entry that loses at most one standard error of the difference to it, no
-        more than anybody minds, and is not shown to be worse.
+        The best mean score, and the simplest entry that loses at most one standard error of the difference to it, at
+        most the region of practical equivalence, and is not shown to be worse.
     why : {"simplest_tied", "best", "only"}
         Why it was chosen.
     score : dict

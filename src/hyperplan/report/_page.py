@@ -11,7 +11,13 @@ from hyperplan.report._findings import by_severity
 from hyperplan.report._names import readable
 from hyperplan.report._next import next_steps
 from hyperplan.report._views_data import created, data_view, protocol_view
-from hyperplan.report._views_insight import bias_variance_view, dependence_view, importances_view, learning_view
+from hyperplan.report._views_insight import (
+    bias_variance_view,
+    dependence_note,
+    dependence_view,
+    importances_view,
+    learning_view,
+)
 from hyperplan.report._views_models import certificates_view, chosen_view, leaderboard_view, ties_view
 from hyperplan.report._views_quality import classification_view, regression_view
 from hyperplan.report._wording import Wording, breakable, brief, capital, whole_options
@@ -103,6 +109,7 @@ def _views(document: dict, wording: Wording) -> dict:
         "regression": regression_view(document, wording),
         "importances": importances_view(document, wording),
         "dependence": dependence_view(document, wording),
+        "dependence_note": dependence_note(document, wording),
         "learning": learning_view(document, wording),
         "bias_variance": bias_variance_view(document, wording),
         "certificates": certificates_view(document, wording),

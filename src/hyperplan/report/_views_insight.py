@@ -19,7 +19,35 @@ def importances_view(document: dict, wording: Wording) -> dict | None:
     bounds = [column[name] for column in columns for name in ("low", "mean", "high") if column[name] is not None]
     scale, decimals = strip_scale(min([*bounds, 0.0]), max([*bounds, 0.0])), _widest(columns)
     rows = [_importance_row(column, wording, scale, decimals) for column in columns]
-    return {**folded(rows, IMPORTANT, wording), "axis": strip_axis(wording, scale)}
+    return {
+        **folded(rows, IMPORTANT, wording),
+        "axis": strip_axis(wording, scale),
+        "measured": _measured(found, wording),
+    }
+
+
+def _measured(found: dict, wording: Wording) -> str:
+    """That all columns were measured, or which were not and why; nothing if the document does not tell."""
+    if found["rows"] is None or found["unmeasured"] is None:
+        return ""
+    count, left = len(found["columns"]), found["unmeasured"]
+    if not left:
+        return wording.say("importances.all", count=count, rows=int(found["rows"]))
+    names = wording.listing([wording.quote(brief(name, 40)) for name in left], at_most=8)
+    values = {"all": count + len(left), "missing": len(left), "rows": int(found["rows"])}
+    return wording.say("importances.some", count=count, columns=names, **values)
+
+
+def dependence_note(document: dict, wording: Wording) -> str:
+    """Which of many classes the curves are about; nothing where each class has its own, or there are two."""
+    shown, count = {part["target_class"] for part in document["partial_dependence"]}, _class_count(document)
+    if len(shown) != 1 or count < 3:
+        return ""
+    return wording.say("dependence.one_class", name=brief(shown.pop(), 40), count=count)
+
+
+def _class_count(document: dict) -> int:
+    return len((document["classification"] or {}).get("classes") or ())
 
 
 def _widest(columns: list[dict]) -> int:
@@ -53,11 +81,11 @@ def dependence_view(document: dict, wording: Wording) -> list[dict]:
     for index, part in enumerate(parts):
         y_title = _dependence_title(document, wording, part)
         if part["kind"] != "category":
-            views.append(
-                {"name": part["name"], "svg": dependence_chart(f"dependence-{index}", wording, part, both, y_title)}
-            )
+            shown = {"svg": dependence_chart(f"dependence-{index}", wording, part, both, y_title)}
         else:
-            views.append({"name": part["name"], "svg": "", "title": y_title, **_categories(part, wording, both)})
+            shown = {"svg": "", **_categories(part, wording, both)}
+        caption = y_title if part["target_class"] is not None else ""
+        views.append({"name": part["name"], "title": y_title, "caption": caption, **shown})
     return views
 
 

@@ -17,6 +17,7 @@ from hyperplan.report._wording import UNKNOWN, Wording, brief, decimals_for
 
 LEADERS = 0.4  # share of the scale that the intervals of the better half of the models have at least
 FEWEST = 3  # of the better half
+MIXTURE = "TableBlend"  # the candidate that is made of others
 
 
 def common_decimals(rows: list[dict]) -> int:
@@ -40,6 +41,7 @@ def leaderboard_view(document: dict, wording: Wording) -> dict:
         "failed": _failed(document, wording),
         "is_compared": is_compared(document),
         "axis": strip_axis(wording, scale),
+        "has_mixture": any(row["name"] == MIXTURE for row in rows),
         "has_baseline": baseline is not None and scale.holds(baseline["score"]),
         "goes_beyond": not all(scale.holds(row["score"]) for row in rows),
         "corrected": _corrected(document, wording, decimals),
@@ -102,15 +104,43 @@ def _leaderboard_row(document, wording: Wording, row: dict, decimals: int, scale
         "difference_value": difference["mean"] if difference else 0.0,
         "fit_text": wording.seconds(row["fit_seconds"]),
         "predict_text": wording.seconds(row["predict_seconds"]),
-        "family_text": wording.word("family", row["family"]) if row["family"] else "",
-        "settings_text": settings_text(row["settings"]),
+        "family_text": _family(row, wording),
+        "settings_text": settings_text(row["settings"], _labels(document), wording),
         "tried_text": wording.count("tried", row["tried"]) if row["tried"] else "",
     }
 
 
-def settings_text(settings: dict | None) -> str:
-    """``learning_rate=0.1, max_depth=6``"""
-    return ", ".join(f"{name}={value}" for name, value in (settings or {}).items())
+def settings_text(settings: dict | None, labels: dict[str, str], wording: Wording) -> str:
+    """``learning_rate=0.1, max_depth=6``, of each member of a mixture by its name; "defaults" where nothing differs."""
+    default, parts = wording.say("chosen.default"), member_settings(settings, labels)
+    shown = {label: ", ".join(f"{name}={value}" for name, value in part.items()) for label, part in parts.items()}
+    if "" in shown or not shown:
+        return shown.get("") or default
+    return "; ".join(wording.say("chosen.member", name=name, settings=part or default) for name, part in shown.items())
+
+
+def member_settings(settings: dict | None, labels: dict[str, str]) -> dict[str, dict]:
+    """Settings by the member that they belong to: of a mixture its label, of a committee of one model its number.
+
+    Those of a model by itself stand under no name.
+    """
+    found: dict[str, dict] = {}
+    for key, value in (settings or {}).items():
+        member, _, name = key.partition(".")
+        label = labels.get(member, member if member.isdigit() else "")
+        part = found.setdefault(label, {})
+        if name or not label:
+            part[name if label else key] = value
+    return found
+
+
+def _family(row: dict, wording: Wording) -> str:
+    """What kind of model a candidate is, as far as its family says so."""
+    if row["is_baseline"]:
+        return wording.word("family", "baseline")
+    if row["name"] == MIXTURE:
+        return wording.word("family", "mixture")
+    return wording.word("family", row["family"]) if row["family"] not in (None, "compete") else ""
 
 
 def ties_view(document: dict, wording: Wording) -> dict:
@@ -222,12 +252,19 @@ def chosen_view(document: dict, wording: Wording) -> dict:
 
 
 def _chosen_settings(document: dict, wording: Wording) -> list[tuple[str, str]]:
-    """Names and values; a member of a mixture that has no settings of its own has the defaults."""
-    members = chosen_members(document)
-    return [
-        (name, wording.say("chosen.default") if name in members or value == "-" else str(value))
-        for name, value in (document["chosen"]["settings"] or {}).items()
-    ]
+    """Names and values; of a mixture the names of its members, each with its settings."""
+    settings, labels = document["chosen"]["settings"], _labels(document)
+    if settings and all(label for label in member_settings(settings, labels)):
+        return [
+            (label, ", ".join(f"{name}={value}" for name, value in part.items()) or wording.say("chosen.default"))
+            for label, part in member_settings(settings, labels).items()
+        ]
+    return [(name, str(value)) for name, value in (settings or {}).items()]
+
+
+def _labels(document: dict) -> dict[str, str]:
+    """Names for people of all candidates, by class."""
+    return {row["name"]: row["label"] for row in document["leaderboard"]}
 
 
 def certificates_view(document: dict, wording: Wording) -> list[dict]:
