@@ -113,8 +113,8 @@ class Numbers:
         largest = max(map(abs, values), default=0.0)
         step = values[1] - values[0] if len(values) > 1 else largest or 1.0
         if largest >= 1e9 or step < 1e-5:
-            sizes = [math.floor(math.log10(size) + 1e-9) for size in (largest, step)] if step > 0 and largest else [0, 0]
-            digits = max(0, sizes[0] - sizes[1])
+            sizes = [math.floor(math.log10(size) + 1e-9) for size in (largest, step) if size > 0]
+            digits = max(0, sizes[0] - sizes[-1]) if sizes else 0
             return [self.scientific(value, digits) for value in values]
         scale, unit = next(
             ((s, u) for least, s, u in ((1e6, 1e6, "M"), (1e4, 1e3, "k")) if largest >= least), (1.0, "")
