@@ -57,6 +57,6 @@ def test_the_command_line_goes_before_the_settings_file(tmp_path):
     path = tmp_path / "settings.toml"
     path.write_text('table = "t.csv"\ntarget = "y"\ntime = 7\ndrop = ["a"]\n')
     options = {"time": 9.0, "drop": None, "lang": None, "drop_leaks": None}
-    assert _settings(path, False, options) == Settings(table="t.csv", target="y", time=9.0, drop=("a",))
+    assert _settings(path, False, options) == Settings(table=str(tmp_path / "t.csv"), target="y", time=9.0, drop=("a",))
     example = _settings(None, True, {"time": 5.0, "target": "species"})
     assert example.table.endswith("penguins.csv.gz") and example.time == 5 and example.target == "species"

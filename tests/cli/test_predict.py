@@ -12,6 +12,7 @@ pytest.importorskip("jinja2")
 
 from hyperplan.cli import main  # noqa: E402
 from hyperplan.compete import _predict, compete  # noqa: E402
+from hyperplan.compete._places import source_files  # noqa: E402
 from hyperplan.compete._predict import load_model, predict_table  # noqa: E402
 from hyperplan.persistence import save  # noqa: E402
 
@@ -102,8 +103,9 @@ def test_neither_the_model_nor_the_table_inside_a_database_is_overwritten(predic
 
 
 def test_files_of_a_query_are_inputs_too():
-    assert _predict.files_read("SELECT * FROM 'no.csv' JOIN 'other.csv' USING (id)") == ["no.csv", "other.csv"]
-    assert _predict.files_read("a.db::b") == ["a.db::b", "a.db"]
+    found = source_files("SELECT * FROM 'no.csv' JOIN 'other.csv' USING (id)")
+    assert [str(path) for path in found] == ["no.csv", "other.csv"]
+    assert [str(path) for path in source_files("a.db::b")] == ["a.db::b", "a.db"]
 
 
 def test_identifiers_stand_beside_the_answers(predict):

@@ -248,33 +248,6 @@ def test_a_full_disk_leaves_no_half_of_predictions(tmp_path, monkeypatch, capsys
 # Folders
 
 
-@pytest.fixture
-def earlier(tmp_path):
-    """A folder that looks like the results of an earlier run."""
-    folder = tmp_path / "out"
-    folder.mkdir()
-    for name in ("receipt.json", "report.html", ".DS_Store"):
-        (folder / name).touch()
-    return folder
-
-
-def test_earlier_results_may_be_replaced_but_not_with_the_notes_of_somebody(earlier):
-    assert check_folder(earlier) == earlier
-    (earlier / "my notes.txt").touch()
-    with pytest.raises(CompetitionError, match=r"holds my notes.txt besides the results of an earlier run"):
-        check_folder(earlier)
-
-
-def test_a_folder_that_cannot_be_replaced_is_refused_before_the_work(earlier, monkeypatch, tmp_path):
-    monkeypatch.chdir(earlier)
-    for name in (".", "..", earlier, tmp_path):
-        with pytest.raises(CompetitionError, match="because you are in it"):
-            check_folder(name)
-    assert check_folder("inside").name == "inside"
-    with pytest.raises(CompetitionError, match="mounted disk"):
-        check_folder("/proc")
-
-
 def test_a_folder_that_cannot_be_made_is_refused_before_the_work(tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     with pytest.raises(CompetitionError, match="Not a directory"):

@@ -64,9 +64,9 @@ def test_a_competition_with_bad_candidates_is_written_whole(with_bad_ones, tmp_p
 
 def test_earlier_results_are_replaced_and_what_others_wrote_is_not(with_bad_ones, tmp_path):
     folder = with_bad_ones.save(tmp_path / "out")
-    (folder / "predictions_unlabelled.csv").write_text("of the first run")
+    (folder / "predictions.csv").unlink()
     with_bad_ones.save(folder)
-    assert not (folder / "predictions_unlabelled.csv").exists() and (folder / "receipt.json").exists()
+    assert (folder / "predictions.csv").exists() and (folder / "receipt.json").exists()
     (folder / "notes.txt").write_text("of somebody")
     with pytest.raises(CompetitionError, match=r"holds notes.txt besides"):
         with_bad_ones.save(folder)

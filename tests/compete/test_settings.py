@@ -155,9 +155,22 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(SettingsError, match="No space left on device"):
-        write_settings(Settings(target="new"), tmp_path / "s.toml")
+        write_settings(Settings(target="new"), tmp_path / "s.toml", force=True)
     assert [path.name for path in tmp_path.iterdir()] == ["s.toml"]
     assert read_settings(tmp_path / "s.toml").target == "old"
+
+
+def test_other_settings_are_replaced_when_asked_only(tmp_path):
+    path = tmp_path / "s.toml"
+    for _ in range(2):  # a cell of a notebook, run twice
+        write_settings(Settings(target="old"), path)
+    with pytest.raises(SettingsError, match=r"says something else; choose another name, or pass force=True"):
+        write_settings(Settings(target="new"), path)
+    assert read_settings(path).target == "old"
+    write_settings(Settings(target="new"), path, force=True)
+    assert read_settings(path).target == "new"
+    with pytest.raises(SettingsError, match="is a folder"):
+        write_settings(Settings(), tmp_path, force=True)
 
 
 def test_the_command_line_adds_to_a_file():

@@ -221,10 +221,20 @@ def test_unknown_language_is_refused(build):
 
 def test_written_page_replaces_the_old_one_and_leaves_nothing_beside(build, tmp_path):
     path = tmp_path / "report.html"
-    path.write_text("old")
+    write_report(build("bare"), path, "fr")
     assert write_report(build("bare"), path) == path
     assert path.read_text(encoding="utf-8") == render_report(build("bare"))
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_is_no_report_is_replaced_when_asked_only(build, tmp_path):
+    path = tmp_path / "index.html"
+    path.write_text("<html>my page, made with hyperplan")
+    with pytest.raises(FileExistsError, match=r"index.html exists already; choose another name, or pass force=True"):
+        write_report(build("bare"), path)
+    assert path.read_text().startswith("<html>my page")
+    write_report(build("bare"), path, force=True)
+    assert path.read_text(encoding="utf-8") == render_report(build("bare"))
 
 
 def test_a_page_that_cannot_be_written_leaves_the_old_one(build, tmp_path, monkeypatch):
@@ -236,7 +246,7 @@ def test_a_page_that_cannot_be_written_leaves_the_old_one(build, tmp_path, monke
 
     monkeypatch.setattr("os.replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        write_report(build("bare"), path)
+        write_report(build("bare"), path, force=True)
     assert path.read_text() == "old" and list(tmp_path.iterdir()) == [path]
 
 

@@ -11,7 +11,7 @@ from hyperplan._core.scratch import ScratchFolder
 NO_LINKS = {errno.EPERM, errno.EACCES, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV,
             errno.EINVAL}  # fmt: skip
 SENTENCES = {
-    "exists": "{path} exists already; choose another name, or ask for it to be replaced",
+    "exists": "{path} exists already; choose another name, or pass force=True to replace it",
     "protected": "{path} is what is being read here; it is never overwritten, choose another name",
     "special": "{path} is not an ordinary file and is not replaced; choose another name",
 }
@@ -97,8 +97,6 @@ def check_place(path, *, force: bool = False, never=(), is_ours=None) -> os.stat
     try:
         found = os.lstat(place)
     except FileNotFoundError:
-        if path.is_symlink() and not force:  # a link that leads nowhere is still somebody's
-            raise PlaceTakenError("exists", path) from None
         return None
     if not stat.S_ISREG(found.st_mode):
         raise PlaceTakenError("special", path)

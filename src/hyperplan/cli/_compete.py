@@ -7,6 +7,7 @@ from hyperplan._core.compiling import compile_watch, working_time
 from hyperplan._core.process_age import command_start
 from hyperplan._texts.extras import required
 
+TAKEN = {"out_exists", "out_unlisted", "out_mixed", "out_changed"}  # reasons to write somewhere else
 EXAMPLE = {"target": "sex"}  # categories, missing values, and rows whose sex nobody knows
 
 
@@ -33,7 +34,7 @@ def run(table, example, **options) -> int:
 
 def _settings(table, example, options):
     """What the command line says, on top of what a settings file says."""
-    from hyperplan.compete import CompetitionError, Settings, read_settings
+    from hyperplan.compete import CompetitionError, Settings
     from hyperplan.datasets import table_path
 
     if example:
@@ -41,8 +42,18 @@ def _settings(table, example, options):
     if table is None:
         raise CompetitionError("no_table")
     if str(table).endswith(".toml"):
-        return read_settings(table).changed(**given(options))
+        return settings_of(table, Settings).changed(**given(options))
     return Settings(table=str(table)).changed(**given(options))
+
+
+def settings_of(path, kind):
+    """The settings of a file, with paths that are found from here."""
+    from hyperplan._texts import text
+    from hyperplan.compete import read_settings
+    from hyperplan.compete._places import settled
+
+    settings = read_settings(path, kind)
+    return settled(settings, path, lambda **told: print(text("compete.notes.path_both", settings.lang, **told)))
 
 
 def given(options) -> dict:
@@ -57,14 +68,14 @@ def _compete(console, settings, began: float) -> int:
     from hyperplan.compete import CompetitionError, compete, read_table, table_notes
     from hyperplan.compete._interrupt import CtrlC
     from hyperplan.compete._new_rows import read_new_rows
-    from hyperplan.compete._output import check_folder
+    from hyperplan.compete._output import check_folder, write_results
     from hyperplan.compete._question import target_name
     from hyperplan.compete._tables import is_query
 
     language = settings.lang
-    check_folder(settings.out)
     if settings.table is None:
         raise CompetitionError("no_table")
+    check_folder(settings.out, inputs_of(settings))
     frame = read_table(settings.table, **settings.reading)
     test = None if settings.test is None else read_new_rows(settings.test, frame.columns, settings.reading)
     for note in table_notes(frame, language):
@@ -74,29 +85,58 @@ def _compete(console, settings, began: float) -> int:
     title = settings.target if is_query(settings.table) else Path(settings.table).name
     with Progress(console, settings, began) as progress:
         spent = working_time() - began
-        result = compete(frame, test=test, settings=settings, report=progress, title=title, spent=spent)
+        result = compete(frame, test=test, settings=located(settings), report=progress, title=title, spent=spent)
         result.document["protocol"]["compiling"] = round(compile_watch.seconds, 2)
-        folder, failure = None, None
+        folder, failure, notes = None, None, []
         with CtrlC():  # nobody wants half of what is there already
             progress(phase="writing")
             try:
-                folder = result.save(settings.out, whole_path(settings.table))
+                folder = saved(
+                    lambda out: write_results(result, out, settings.table, notes.append), settings, notes.append
+                )
             except CompetitionError as error:  # a full disk does not take the answer away
                 failure = error
     if result.contest.was_interrupted:
         console.print(text("compete.progress.interrupted", language), style="yellow")
     _show(console, result, language)
+    for note in notes:
+        console.print(note, style="yellow", highlight=False, markup=False, soft_wrap=True)
     if failure is not None:
         raise failure
     _show_files(console, result, language, folder, working_time() - began)
     return 0
 
 
-def whole_path(table: str) -> str:
-    """Where a table is, from any folder."""
-    from hyperplan.compete._tables import is_query
+def inputs_of(settings) -> list:
+    """The files that are read."""
+    from hyperplan.compete._places import source_files
 
-    return table if is_query(table) else str(Path(table).resolve())
+    return [*source_files(settings.table), *source_files(getattr(settings, "test", None))]
+
+
+def located(settings):
+    """Settings for the record: what was read is found from any folder."""
+    from hyperplan.compete._places import whole_table
+
+    tables = {key: getattr(settings, key, None) for key in ("table", "test")}
+    return settings.changed(**{key: whole_table(value) for key, value in tables.items() if value is not None})
+
+
+def saved(save, settings, tell) -> Path:
+    """Have results written to their folder, or beside it if something of somebody's came in while they were made."""
+    from hyperplan._texts import text
+    from hyperplan.compete import CompetitionError
+
+    try:
+        return save(settings.out)
+    except CompetitionError as error:
+        if error.key not in TAKEN:
+            raise
+        reason = error.message(settings.lang)
+    places = (Path(f"{settings.out}-{k}") for k in range(2, 1000))
+    folder = save(next(place for place in places if not place.exists()))
+    tell(text("compete.notes.out_elsewhere", settings.lang, reason=reason, folder=folder))
+    return folder
 
 
 def _show(console, result, language) -> None:

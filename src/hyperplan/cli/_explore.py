@@ -31,8 +31,7 @@ def run(table, example, **options) -> int:
 
 def _settings(table, example, options):
     """What the command line says, on top of what a settings file says."""
-    from hyperplan.cli._compete import given
-    from hyperplan.compete import read_settings
+    from hyperplan.cli._compete import given, settings_of
     from hyperplan.datasets import table_path
     from hyperplan.explore import ExploreError, ExploreSettings
 
@@ -41,14 +40,14 @@ def _settings(table, example, options):
     if table is None:
         raise ExploreError("no_table")
     if str(table).endswith(".toml"):
-        return read_settings(table, ExploreSettings).changed(**given(options))
+        return settings_of(table, ExploreSettings).changed(**given(options))
     return ExploreSettings(table=str(table)).changed(**given(options))
 
 
 def _explore(console, settings, began: float) -> int:
     from hyperplan._texts import text
     from hyperplan.cli import _warmup
-    from hyperplan.cli._compete import whole_path
+    from hyperplan.cli._compete import inputs_of, located, saved
     from hyperplan.compete import read_table, table_notes
     from hyperplan.compete._interrupt import CtrlC
     from hyperplan.compete._output import check_folder
@@ -56,9 +55,9 @@ def _explore(console, settings, began: float) -> int:
     from hyperplan.explore import ExploreError, explore
     from hyperplan.explore._explore import read_columns
 
-    check_folder(settings.out)
     if settings.table is None:
         raise ExploreError("no_table")
+    check_folder(settings.out, inputs_of(settings))
     frame = read_table(settings.table, **settings.reading)
     for note in table_notes(frame, settings.lang):
         console.print(note, style="dim", highlight=False, markup=False)
@@ -67,13 +66,16 @@ def _explore(console, settings, began: float) -> int:
     title = "SQL" if is_query(settings.table) else Path(settings.table).name
     with Progress(console, settings, began) as progress:
         spent = working_time() - began
-        result = explore(frame, settings=settings, report=progress, title=title, spent=spent)
+        result = explore(frame, settings=located(settings), report=progress, title=title, spent=spent)
         result.document["protocol"]["compiling"] = round(compile_watch.seconds, 2)
         with CtrlC():  # nobody wants half of what is there already
             progress(phase="writing")
-            folder = result.save(settings.out, whole_path(settings.table))
+            notes = []
+            folder = saved(lambda out: result.save(out, settings.table, notes.append), settings, notes.append)
     if result.document["protocol"]["was_interrupted"]:
         console.print(text("explore.progress.interrupted", settings.lang), style="yellow")
+    for note in notes:
+        console.print(note, style="yellow", highlight=False, markup=False, soft_wrap=True)
     _show(console, result, settings, folder, working_time() - began)
     return 0
 

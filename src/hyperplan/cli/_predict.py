@@ -34,12 +34,13 @@ def _answered(model, table, out, force, keep, warnings, no_escape, lang):
     from hyperplan.compete._kept_columns import kept_columns
     from hyperplan.compete._new_rows import read_new_rows, reading_of
     from hyperplan.compete._output import check_one, write_one
-    from hyperplan.compete._predict import files_read, id_columns, load_model, model_file, predict_table
+    from hyperplan.compete._places import source_files
+    from hyperplan.compete._predict import id_columns, load_model, model_file, predict_table
     from hyperplan.compete._predict_words import COLUMN, warning_cells
     from hyperplan.compete._table_output import check_ending, write_table
 
     ending = check_ending(out)
-    never = [*files_read(table), model_file(model)]
+    never = [*source_files(table), model_file(model)]
     check_one(out, force=force, never=never)
     loaded = load_model(model)
     frame = read_new_rows(table, [column.name for column in loaded.columns], reading_of(model))

@@ -115,14 +115,18 @@ class Competition:
         rows = [{key: row.get(key) for key in keys} for row in self.document["leaderboard"]]
         return pandas.DataFrame(rows).rename(columns={"label": "model", "is_chosen": "chosen"})
 
-    def report(self, path: str | PathLike, language: str | None = None) -> Path:
-        """Write the HTML report; returns its path."""
+    def report(self, path: str | PathLike, language: str | None = None, *, force: bool = False) -> Path:
+        """Write the HTML report; returns its path.  An older report is replaced, any other file only with `force`."""
         from hyperplan.report import write_report
 
-        return write_report(self.document, path, language or self.question.settings.lang)
+        return write_report(self.document, path, language or self.question.settings.lang, force=force)
 
     def save(self, folder: str | PathLike, table: str | None = None) -> Path:
-        """Write the whole folder of results in one step; returns its path."""
+        """Write the whole folder of results in one step; returns its path.
+
+        Earlier results are replaced, except for settings that somebody edited; a folder that holds anything else, or
+        results that were changed, is refused.
+        """
         from hyperplan.compete._output import write_results
 
         return write_results(self, folder, table)

@@ -1,81 +1,217 @@
-"""The folder of results, written beside and renamed: there is the old one, or the new one, never half."""
+"""The folder of results, written beside and renamed: there is the old one, or the new one, never half.
+
+What is replaced is ours to the last file (`_ownership`); settings that somebody edited are kept.
+"""
 
 import contextlib
 import errno
 import json
 import os
-import shutil
-import tempfile
+import secrets
+import warnings
 from pathlib import Path
 
 from hyperplan._core.safe_files import PlaceTakenError, check_place, write_file
-from hyperplan.compete._errors import CompetitionError, reason_of
+from hyperplan._core.scratch import ScratchFolder, sweep
+from hyperplan._texts import text
+from hyperplan.compete._errors import CompetitionError, SettingsError, reason_of
+from hyperplan.compete._ownership import (
+    MARK,
+    NOBODYS,
+    SETTINGS,
+    Contents,
+    all_digests,
+    discard,
+    file_digest,
+    look,
+    own_contents,
+)
+from hyperplan.compete._places import settled, whole_table
 from hyperplan.compete._receipt import make_receipt
-from hyperplan.compete._settings import write_settings
+from hyperplan.compete._settings import Settings, read_settings, write_settings
 from hyperplan.compete._table_output import write_table
 
-MARK = "receipt.json"  # a folder that has it was written by a competition and may be replaced
-OURS = {MARK, "report.html", "report.json", "settings.toml", "model", "predictions.csv", "predictions_unlabelled.csv",
-        "confusion.csv", "clusters.csv", "coordinates.csv"}  # fmt: skip
-NOBODYS = {".DS_Store", "Thumbs.db", "desktop.ini"}  # what file browsers leave behind
+RESULTS = "results"  # name of the new folder while it is filled
+EMPTY = Contents({}, {}, [], [], [])
 
 
-def check_folder(folder) -> Path:
+def check_folder(folder, inputs=()) -> Path:
     """The folder, if results may be written there: it does not exist, is empty, or holds earlier results only.
 
-    What can be known before the work is known before it: a folder that cannot be made or replaced, or that holds what
-    somebody else put there.
+    What can be known before the work is known before it: a folder that cannot be made or replaced, that holds what
+    somebody else put there, or one of the files that are read (`inputs`).
     """
     folder = Path(folder)
-    try:
-        _check_place(folder)
-        inside = {path.name for path in folder.iterdir()} - NOBODYS if folder.exists() else set()
-    except OSError as error:
-        raise CompetitionError("out_unwritable", folder=folder, reason=reason_of(error)) from None
-    if inside and MARK not in inside:
-        raise CompetitionError("out_exists", folder=folder)
-    if others := sorted(inside - OURS):
-        raise CompetitionError("out_mixed", folder=folder, names=", ".join(others[:5]))
+    _contents(folder, inputs)
     return folder
 
 
-def _check_place(folder: Path) -> None:
+def _contents(folder: Path, inputs=()) -> Contents:
+    """What is in a folder, all of which may be replaced."""
+    whole = Path(os.path.realpath(folder))
+    try:
+        _check_place(folder, whole)
+        sweep(whole.parent)
+        sweep(whole)
+        names = set(os.listdir(whole)) if whole.is_dir() else set()
+        if names <= NOBODYS:
+            return EMPTY._replace(litter=sorted(names))
+        if inside := [name for name in inputs if _is_in(name, whole)]:
+            raise CompetitionError("out_input", folder=folder, name=inside[0])
+        return own_contents(folder)
+    except OSError as error:
+        raise CompetitionError("out_unwritable", folder=folder, reason=reason_of(error)) from None
+
+
+def _check_place(folder: Path, whole: Path) -> None:
     """Raise if a new folder cannot be put there."""
-    if folder.exists() and not folder.is_dir():
+    if os.path.lexists(whole) and not whole.is_dir():
         raise CompetitionError("out_exists", folder=folder)
-    whole, here = folder.resolve(), Path.cwd()
-    if whole == here or whole in here.parents or (whole.exists() and whole.is_mount()):
+    if whole in Path.cwd().parents:
         raise CompetitionError("out_fixed", folder=folder)
-    above = next(parent for parent in whole.parents if parent.exists())
+    above = next(parent for parent in whole.parents if os.path.lexists(parent))
     if not above.is_dir():
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-    if not os.access(above, os.W_OK | os.X_OK):
+    if not _is_writable(whole if whole.exists() and _is_fixed(whole) else above):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
-def write_results(competition, folder, table: str | None = None) -> Path:
-    """Write report, predictions, model, receipt and settings."""
-    return write_folder(folder, lambda beside: _fill(competition, beside, table))
+def _is_writable(folder: Path) -> bool:
+    return os.access(folder, os.W_OK | os.X_OK)
 
 
-def write_folder(folder, fill) -> Path:
-    """Have a new folder filled beside its place and put there; `fill` gets its path and writes a file `MARK`, too."""
-    folder = check_folder(folder)
-    whole = folder.resolve()  # the place of a link is where it leads
+def _is_fixed(whole: Path) -> bool:
+    """Whether a folder stays where it is, and only what is in it is replaced."""
+    return whole == Path.cwd() or whole.is_mount() or not _is_writable(whole.parent)
+
+
+def _is_in(name, whole: Path) -> bool:
+    """Whether a file is in a folder, however deep."""
+    return any(parent.exists() and parent.samefile(whole) for parent in Path(os.path.realpath(name)).parents)
+
+
+def write_results(competition, folder, table: str | None = None, tell=None) -> Path:
+    """Write report, predictions, model, receipt and settings; `tell` gets notes for people, else they are warnings."""
+    settings = competition.question.settings
+    settings = settings.changed(out=os.path.abspath(folder), table=None if table is None else whole_table(table))
+    return write_folder(folder, lambda beside: _fill(competition, beside, settings), settings, tell)
+
+
+def write_folder(folder, fill, settings=None, tell=None) -> Path:
+    """Have a new folder filled beside its place and put there; `fill` gets its path and returns the receipt."""
+    folder = Path(folder)
+    settings = settings or Settings()
+    contents = _contents(folder)
+    whole = Path(os.path.realpath(folder))  # the place of a link is where it leads
     try:
         whole.parent.mkdir(parents=True, exist_ok=True)
-        beside = Path(tempfile.mkdtemp(prefix=f".{whole.name}-", dir=whole.parent))
+        is_fixed = whole.exists() and _is_fixed(whole)
+        with ScratchFolder(whole if is_fixed else whole.parent, [RESULTS]) as scratch:
+            beside = scratch.place(RESULTS)
+            beside.mkdir()
+            receipt = fill(beside)
+            carried = _carry(contents, whole, beside, type(settings))
+            receipt = {**receipt, "files": all_digests(beside)}
+            with (beside / MARK).open("w", encoding="utf-8") as file:
+                json.dump(receipt, file, ensure_ascii=False, allow_nan=False, indent=1)
+            old = (_swap_inside if is_fixed else _swap)(beside, whole, contents)
     except OSError as error:
         raise CompetitionError("out_unwritable", folder=folder, reason=reason_of(error)) from None
-    try:
-        fill(beside)
-        os.chmod(beside, 0o755)  # temporary folders are for their owner only
-        _swap(beside, whole)
-    except OSError as error:
-        raise CompetitionError("out_unwritable", folder=folder, reason=reason_of(error)) from None
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+    notes = [("out_edited", {"name": name}) for name in carried]
+    notes += [("out_left", {"folder": old})] if old is not None else []
+    for key, values in notes:
+        note = text(f"compete.notes.{key}", settings.lang, **values)
+        warnings.warn(note, stacklevel=3) if tell is None else tell(note)
     return folder
+
+
+def _carry(contents: Contents, whole: Path, beside: Path, kind: type) -> list[str]:
+    """Copy what people wrote into the new folder; returns the names it has there if they are new."""
+    carried = []
+    for name, digest in sorted(contents.words.items(), key=lambda word: word[0] == SETTINGS):
+        words = (whole / name).read_bytes()
+        target = name
+        if name == SETTINGS and not _mean_the_same(whole / name, beside / name, kind):
+            target, digests = _free_name(beside, digest)
+            carried += [target] if digests else []
+        (beside / target).write_bytes(words)
+    return carried
+
+
+def _mean_the_same(edited: Path, written: Path, kind: type) -> bool:
+    """Whether settings that somebody edited are those of this run: then his words stay as they are."""
+    try:
+        return settled(read_settings(edited, kind), edited) == read_settings(written, kind)
+    except SettingsError:
+        return False
+
+
+def _free_name(beside: Path, digest: str) -> tuple[str, bool]:
+    """A name for edited settings, and whether it is a new one: the same words are kept once."""
+    names = ["settings.edited.toml", *(f"settings.edited.{k}.toml" for k in range(2, 10_000))]
+    for name in names:
+        if not (beside / name).exists():
+            return name, True
+        if file_digest(beside / name) == digest:
+            return name, False
+    raise CompetitionError("out_mixed", folder=beside, names=names[-1])
+
+
+def _swap(beside: Path, whole: Path, contents: Contents) -> Path | None:
+    """Put the new folder in the place of the old one, which comes back if that fails; what could not be removed."""
+    if not os.path.lexists(whole):
+        beside.rename(whole)
+        return None
+    aside = whole.with_name(f"{whole.name}-old-{secrets.token_hex(4)}")
+    whole.rename(aside)
+    try:
+        _check_same(aside, contents, whole)
+        beside.rename(whole)
+    except BaseException:
+        if not os.path.lexists(whole):
+            aside.rename(whole)
+        raise
+    return None if discard(aside, contents) else aside
+
+
+def _swap_inside(beside: Path, whole: Path, contents: Contents) -> Path | None:
+    """The same for a folder that must stay where it is: its entries change places one after the other."""
+    aside = whole / f"old-{secrets.token_hex(4)}"
+    aside.mkdir()
+    moved = []
+
+    def move(source: Path, target: Path) -> None:
+        if os.path.lexists(target):
+            raise CompetitionError("out_mixed", folder=whole, names=target.name)
+        source.rename(target)
+        moved.append((source, target))
+
+    try:
+        for name in sorted(os.listdir(whole)):
+            if name not in (aside.name, beside.parent.name):
+                move(whole / name, aside / name)
+        _check_same(aside, contents, whole)
+        for name in sorted(os.listdir(beside), key=lambda name: name == MARK):  # the receipt last
+            move(beside / name, whole / name)
+    except BaseException:
+        for source, target in reversed(moved):
+            with contextlib.suppress(OSError):
+                target.rename(source)
+        with contextlib.suppress(OSError):
+            aside.rmdir()
+        raise
+    return None if discard(aside, contents) else aside
+
+
+def _check_same(aside: Path, contents: Contents, whole: Path) -> None:
+    """Raise if something came in while the new results were written."""
+    names = set(os.listdir(aside))
+    now = EMPTY._replace(litter=sorted(names)) if names <= NOBODYS else look(aside)
+    known = {*contents.files, *contents.edited, *contents.litter}
+    others = [*now.foreign, *now.changed, *({*now.files, *now.edited, *now.litter} - known)]
+    others += [name for name in now.words if now.words[name] != contents.words.get(name)]
+    if others:
+        raise CompetitionError("out_mixed", folder=whole, names=", ".join(sorted(set(others))[:5]))
 
 
 def check_one(path, *, force: bool = False, never=()) -> None:
@@ -100,13 +236,13 @@ def write_one(path, write, *, force: bool = False, never=()) -> Path:
         raise CompetitionError("file_unwritable", path=path, reason=reason_of(error)) from None
 
 
-def _fill(competition, folder: Path, table) -> None:
+def _fill(competition, folder: Path, settings: Settings) -> dict:
     import pandas
 
     from hyperplan.persistence import save
     from hyperplan.report import write_report
 
-    document, settings = competition.document, competition.question.settings
+    document = competition.document
     (folder / "report.json").write_text(json.dumps(document, ensure_ascii=False, allow_nan=False), encoding="utf-8")
     matrix = _write_confusion(competition, folder)
     write_report(document, folder / "report.html", settings.lang, matrix)
@@ -121,9 +257,8 @@ def _fill(competition, folder: Path, table) -> None:
     save(competition.best, folder / "model" / "model.hyperplan")
     question = competition.question
     reading, columns = question.frame.attrs.get("reading"), (*question.columns, question.target)
-    write_settings(settings, folder / "settings.toml", columns, reading)
-    receipt = make_receipt(competition, table)
-    (folder / MARK).write_text(json.dumps(receipt, ensure_ascii=False, allow_nan=False, indent=1), encoding="utf-8")
+    write_settings(settings, folder / SETTINGS, columns, reading)
+    return make_receipt(competition, settings.table)
 
 
 def _write_confusion(competition, folder: Path) -> str | None:
@@ -137,20 +272,3 @@ def _write_confusion(competition, folder: Path) -> str | None:
     cells = confusion_cells(problem, competition.standings.chosen)
     write_confusion(cells, list(problem.classes), folder / FILE)
     return FILE
-
-
-def _swap(beside: Path, folder: Path) -> None:
-    """Put the new folder in the place of the old one; if that fails the old one comes back."""
-    if not folder.exists():
-        beside.rename(folder)
-        return
-    old = Path(tempfile.mkdtemp(prefix=f".{folder.name}-old-", dir=folder.parent))
-    folder.rename(old / "results")
-    try:
-        beside.rename(folder)
-    except OSError:
-        with contextlib.suppress(OSError):
-            (old / "results").rename(folder)
-        raise
-    finally:
-        shutil.rmtree(old, ignore_errors=folder.exists())

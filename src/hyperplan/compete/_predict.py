@@ -1,7 +1,5 @@
 """A saved model and a new table: the same columns are needed, in any order; what is missing or odd is named."""
 
-import glob
-import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +13,6 @@ from hyperplan.compete._names import nearest_names
 from hyperplan.compete._preparation import USED
 from hyperplan.compete._row_notes import Notes, joined, row_notes
 from hyperplan.compete._table_model import TableModel
-from hyperplan.compete._tables import is_query
 from hyperplan.compete._training import Training, drifted_columns
 
 PLACES = ("model/model.hyperplan", "model.hyperplan")
@@ -70,13 +67,6 @@ def load_model(path) -> TableModel:
     if not isinstance(model, TableModel):
         raise CompetitionError("not_a_model", path=path, reason=f"it holds a {type(model).__name__}")
     return model
-
-
-def files_read(table) -> list[str]:
-    """The files that a table is read from: its name without a part, or what a query names in quotes."""
-    if is_query(table):
-        return [file for name in re.findall("'([^']+)'", table) for file in glob.glob(name) or [name]]
-    return [str(table), str(table).partition("::")[0]]
 
 
 def predict_table(model: TableModel, frame, kept=(), tell=None, reserved=()) -> Answers:

@@ -2,15 +2,14 @@
 
 import datetime
 import math
-import os
 import pathlib
-import tempfile
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from numbers import Integral, Real
 
 from hyperplan._core.open_file import read_small_file
+from hyperplan._core.safe_files import PlaceTakenError, write_file
 from hyperplan._texts import LANGUAGES, text
 from hyperplan.compete._errors import SettingsError, reason_of
 from hyperplan.compete._names import nearest_names
@@ -266,7 +265,7 @@ def read_settings(path, kind: type = Settings):
     return kind(**found)
 
 
-def write_settings(settings: CheckedSettings, path, columns=(), reading=None) -> None:
+def write_settings(settings: CheckedSettings, path, columns=(), reading=None, *, force: bool = False) -> None:
     """Write settings as TOML with a comment on each line, in one step: the old file or the new one, never half.
 
     Parameters
@@ -278,20 +277,21 @@ def write_settings(settings: CheckedSettings, path, columns=(), reading=None) ->
         formats, missing values and spellings where there are any, so that all can be corrected.
     reading : dict, default=None
         How the file was found to be written (``frame.attrs["reading"]``), shown in comments.
+    force : bool, default=False
+        Replace a file that is there and says something else; it is an error otherwise.
     """
     path = pathlib.Path(path)
     content = settings_text(settings, columns, reading)
-    temporary = None
+
+    def write(beside: pathlib.Path) -> None:
+        beside.write_text(content, encoding="utf-8", newline="\n")
+
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(content)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
+        write_file(path, write, force=force, is_ours=lambda found: found.read_bytes() == content.encode())
+    except PlaceTakenError as error:
+        raise SettingsError(f"file_{error.why}", name=path) from None
     except OSError as error:
-        if temporary:
-            pathlib.Path(temporary).unlink(missing_ok=True)
         raise SettingsError("unwritable", name=path, reason=reason_of(error)) from None
 
 

@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import os
+from collections.abc import Callable
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -12,7 +14,8 @@ import numpy as np
 from hyperplan._texts.extras import required
 from hyperplan.compete._document import machine, versions
 from hyperplan.compete._frames import as_frame
-from hyperplan.compete._output import MARK, write_folder
+from hyperplan.compete._output import write_folder
+from hyperplan.compete._places import whole_table
 from hyperplan.compete._settings import write_settings
 from hyperplan.compete._table_output import write_table
 from hyperplan.explore._contest import placed
@@ -101,17 +104,24 @@ class Exploration:
             return np.ones(len(frame), dtype=np.intp)
         return coded(placed(chosen.model, points), chosen.codes)
 
-    def report(self, path: str | PathLike, language: str | None = None) -> Path:
-        """Write the HTML report; returns its path."""
+    def report(self, path: str | PathLike, language: str | None = None, *, force: bool = False) -> Path:
+        """Write the HTML report; returns its path.  An older report is replaced, any other file only with `force`."""
         from hyperplan.explore._page import write_report
 
-        return write_report(self.document, path, language or self.settings.lang)
+        return write_report(self.document, path, language or self.settings.lang, force=force)
 
-    def save(self, folder: str | PathLike, table: str | None = None) -> Path:
-        """Write the whole folder of results in one step; returns its path."""
-        return write_folder(folder, lambda beside: self._fill(beside, table))
+    def save(self, folder: str | PathLike, table: str | None = None, tell: Callable | None = None) -> Path:
+        """Write the whole folder of results in one step; returns its path.
 
-    def _fill(self, folder, table) -> None:
+        Earlier results are replaced; a folder that holds anything else is refused.  `tell` is called with what is to be
+        said about that, which is a warning otherwise.
+        """
+        settings = self.settings.changed(
+            out=os.path.abspath(folder), table=None if table is None else whole_table(table)
+        )
+        return write_folder(folder, lambda beside: self._fill(beside, settings), settings, tell)
+
+    def _fill(self, folder, settings) -> dict:
         pandas = required("pandas")
         dump: dict[str, Any] = {"ensure_ascii": False, "allow_nan": False}
         (folder / "report.json").write_text(json.dumps(self.document, **dump), encoding="utf-8")
@@ -121,10 +131,8 @@ class Exploration:
         write_table(clusters, folder / "clusters.csv", float_format="%.6g")
         places = pandas.concat([rows, self.coordinates], axis=1)
         write_table(places, folder / "coordinates.csv", float_format="%.6g")
-        write_settings(
-            self.settings, folder / "settings.toml", self._found.columns, self._found.frame.attrs.get("reading")
-        )
-        (folder / MARK).write_text(json.dumps(self.receipt(table), indent=1, **dump), encoding="utf-8")
+        write_settings(settings, folder / "settings.toml", self._found.columns, self._found.frame.attrs.get("reading"))
+        return self.receipt(settings.table)
 
     def receipt(self, table: str | None = None) -> dict:
         """What the results were made from, and digests of them."""

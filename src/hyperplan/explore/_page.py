@@ -10,9 +10,12 @@ from hyperplan.report._wording import Wording
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def write_report(document: dict, path, language: str = "en") -> Path:
-    """Write the report of an exploration: one HTML page that needs nothing else; whole or not at all."""
-    return write_page(render_report(document, language), path)
+def write_report(document: dict, path, language: str = "en", *, force: bool = False) -> Path:
+    """Write the report of an exploration: one HTML page that needs nothing else; whole or not at all.
+
+    An older report is replaced; any other file is a `FileExistsError` unless `force` says otherwise.
+    """
+    return write_page(render_report(document, language), path, force)
 
 
 def render_report(document: dict, language: str = "en") -> str:

@@ -11,12 +11,12 @@ import json
 import os
 import pathlib
 import re
-import secrets
 import zipfile
 from typing import NamedTuple
 
 from hyperplan._core.memory import available_bytes, human_bytes
 from hyperplan._core.open_file import open_file
+from hyperplan._core.safe_files import write_file
 from hyperplan.persistence._errors import ModelFileError
 
 FORMAT = "hyperplan/model"
@@ -66,23 +66,29 @@ def found_file(path) -> pathlib.Path:
 # --- writing
 
 
-def write_archive(path, members, about):
-    """Write the members and a manifest with `about` to a new file, then rename it: all of it or nothing."""
-    path = pathlib.Path(os.path.realpath(path))
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}.part")
+def write_archive(path, members, about, force=False):
+    """Write the members and a manifest with `about` to a new file, then put it in place: all of it or nothing."""
+
+    def write(beside):
+        with open(beside, "xb") as file, zipfile.ZipFile(file, "w") as archive:
+            listed = {member.name: _write_member(archive, member) for member in members}
+            manifest = {"format": FORMAT, "version": VERSION, **about, "members": listed}
+            text = to_json(manifest)
+            _write_member(archive, Member(MANIFEST, len(text), [text], True))
+
+    write_file(path, write, force=force, is_ours=_is_model)
+
+
+def _is_model(path) -> bool:
+    """Whether a file is a model, of whatever version, or nothing yet: what may be replaced unasked."""
+    if not os.path.getsize(path):
+        return True
     try:
-        with open(beside, "xb") as file:
-            with zipfile.ZipFile(file, "w") as archive:
-                listed = {member.name: _write_member(archive, member) for member in members}
-                manifest = {"format": FORMAT, "version": VERSION, **about, "members": listed}
-                text = to_json(manifest)
-                _write_member(archive, Member(MANIFEST, len(text), [text], True))
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(beside, path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            beside.unlink()
+        with zipfile.ZipFile(path) as archive:
+            is_small = archive.getinfo(MANIFEST).file_size <= MAX_MANIFEST
+            return is_small and from_json(archive.read(MANIFEST)).get("format") == FORMAT
+    except Exception:  # whatever a damaged or foreign file makes zipfile raise
+        return False
 
 
 def _write_member(archive, member):

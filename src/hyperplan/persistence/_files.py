@@ -19,7 +19,7 @@ from hyperplan.persistence._encode import encode
 from hyperplan.persistence._errors import ModelFileError, ModelVersionWarning
 
 
-def save(model: Any, path: str | os.PathLike) -> None:
+def save(model: Any, path: str | os.PathLike, *, force: bool = False) -> None:
     """Write a model to a file that `load` reads without running any code from it.
 
     The file is a zip of JSON and .npy arrays.  It is written beside `path` and renamed, so that there is never half a
@@ -30,7 +30,9 @@ def save(model: Any, path: str | os.PathLike) -> None:
     model : object
         An estimator of this package, fitted or not, or a pipeline of such with scikit-learn's preprocessing.
     path : str or path-like
-        The file; in an existing folder, ``model.zip``.
+        The file; in an existing folder, ``model.zip``.  An older model is replaced.
+    force : bool, default=False
+        Replace any other file, too; that is a `FileExistsError` otherwise.
 
     Raises
     ------
@@ -56,7 +58,7 @@ def save(model: Any, path: str | os.PathLike) -> None:
     for i, pool in enumerate(graph.pools):
         size = pool_size(pool.dtype, pool.length)
         members.append(Member(f"arrays/{i}.npy", size, pool_chunks(pool), is_worth_deflating(pool)))
-    write_archive(file_of(path), members, {"versions": versions()})
+    write_archive(file_of(path), members, {"versions": versions()}, force)
 
 
 def load(path: str | os.PathLike, *, max_bytes: int | None = None) -> Any:

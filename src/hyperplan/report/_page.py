@@ -1,10 +1,9 @@
 """The page: sentences, tables and charts of a checked document, put into the template and written in one piece."""
 
 import functools
-import os
-import tempfile
 from pathlib import Path
 
+from hyperplan._core.safe_files import write_file
 from hyperplan._texts.extras import required
 from hyperplan.report._answer import finished, is_compared, score_decimals, sentences, tied_rows
 from hyperplan.report._findings import by_severity
@@ -23,9 +22,10 @@ from hyperplan.report._views_quality import classification_view, regression_view
 from hyperplan.report._wording import Wording, breakable, brief, capital, whole_options
 
 TEMPLATES = Path(__file__).parent / "templates"
+GENERATOR, HEAD = b'<meta name="generator" content="hyperplan ', 2000  # stands in the first bytes of each page
 
 
-def write_report(document: dict, path, language: str = "en", matrix: str | None = None) -> Path:
+def write_report(document: dict, path, language: str = "en", matrix: str | None = None, *, force: bool = False) -> Path:
     """Write a competition's report: one HTML page that needs nothing else.
 
     The page appears whole or not at all: it is written beside its place and then moved there.
@@ -35,32 +35,34 @@ def write_report(document: dict, path, language: str = "en", matrix: str | None 
     document : dict
         The content of ``report.json``.
     path : str or path-like
-        The HTML file; an older one is replaced.
+        The HTML file; an older report is replaced, anything else is a `FileExistsError`.
     language : {"en", "fr"}, default="en"
     matrix : str, optional
         Name of a file beside the page that holds the whole confusion matrix; the page links to it.
+    force : bool, default=False
+        Replace any other file, too.
 
     Returns
     -------
     pathlib.Path
         The file.
     """
-    return write_page(render_report(document, language, matrix), path)
+    return write_page(render_report(document, language, matrix), path, force)
 
 
-def write_page(page: str, path) -> Path:
-    """Write a page beside its place and move it there."""
-    path = Path(path)
-    descriptor, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
-            file.write(page)
-        os.chmod(beside, 0o644)
-        os.replace(beside, path)
-    except BaseException:
-        Path(beside).unlink(missing_ok=True)
-        raise
-    return path
+def write_page(page: str, path, force: bool = False) -> Path:
+    """Write a page beside its place and put it there; of what is there already only pages of ours are replaced."""
+
+    def write(beside: Path) -> None:
+        beside.write_text(page, encoding="utf-8", newline="\n")
+
+    return write_file(path, write, force=force, is_ours=_is_page)
+
+
+def _is_page(path: Path) -> bool:
+    """Whether a file is a report: the first lines of each say what wrote it."""
+    with path.open("rb") as file:
+        return GENERATOR in file.read(HEAD)
 
 
 def render_report(document: dict, language: str = "en", matrix: str | None = None) -> str:

@@ -7,6 +7,8 @@ import os
 import time
 from pathlib import Path
 
+NOBODYS = {".DS_Store", "Thumbs.db", "desktop.ini"}  # what file browsers leave behind
+
 
 class Store:
     """Experiments by name, each with the key of what it depends on.
@@ -32,7 +34,12 @@ class Store:
             try:
                 self.entries = json.loads(self.path.read_text(encoding="utf-8"))
             except ValueError:
-                raise ValueError(f"{self.path} is not a file of results; move it away to begin anew") from None
+                self.entries = None
+            if not isinstance(self.entries, dict) or not all(map(_is_entry, self.entries.values())):
+                raise ValueError(f"{self.path} is not a file of results; move it away to begin anew")
+        elif foreign := sorted({path.name for path in self.path.parent.iterdir()} - NOBODYS):
+            shown = ", ".join(foreign[:5])
+            raise ValueError(f"{self.path.parent} holds {shown} and no earlier results; choose another folder")
 
     def has(self, name, key) -> bool:
         """Whether this experiment was made with these settings."""
@@ -82,6 +89,10 @@ class Store:
         """One experiment per line."""
         lines = [f"{json.dumps(name)}: {json.dumps(entry, allow_nan=False)}" for name, entry in self.entries.items()]
         write_text(self.path, "{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def _is_entry(entry) -> bool:
+    return isinstance(entry, dict) and "key" in entry and ("result" in entry or "parts" in entry)
 
 
 def key_of(*parts) -> str:
