@@ -105,6 +105,9 @@ def read_query(sql: str, frame=None) -> tuple:
             connection.execute(f"SET memory_limit = '{max(1, int(QUERY_SHARE * room.left() / 2**20))}MiB'")
             if frame is not None:
                 connection.register("data", frame)
+            kinds = [statement.type for statement in connection.extract_statements(sql)]
+            if kinds != [duckdb.StatementType.SELECT]:  # others write files
+                raise TableError("sql_many")
             answer = connection.sql(sql)
             if answer is None:
                 raise TableError("sql", name="SQL", reason="no columns")
