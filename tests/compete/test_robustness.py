@@ -56,7 +56,15 @@ def test_bad_candidates_are_reported_and_the_others_are_compared(with_bad_ones):
 def test_a_competition_with_bad_candidates_is_written_whole(with_bad_ones, tmp_path):
     folder = with_bad_ones.save(tmp_path / "out")
     names = {path.name for path in folder.iterdir()}
-    assert names == {"report.html", "report.json", "predictions.csv", "model", "receipt.json", "settings.toml"}
+    assert names == {
+        "report.html",
+        "report.json",
+        "predictions.csv",
+        "model",
+        "receipt.json",
+        "settings.toml",
+        "confusion.csv",
+    }
     assert (folder / "predictions.csv").read_text() == "prediction,probability_no,probability_yes\n"
     assert list(tmp_path.iterdir()) == [folder]
     assert os.stat(folder).st_mode & 0o777 == 0o755
