@@ -82,7 +82,7 @@ def _cache_facts() -> list[tuple[str, str]]:
     if place.home is None:
         state = f"NOT writable ({place.trouble}): kernels compile anew in each process; set {jit.CACHE_VARIABLE}"
     elif place.trouble:
-        state = f"for now: {jit.cache_home()} is NOT writable ({place.trouble}); set {jit.CACHE_VARIABLE}"
+        state = f"instead: {jit.cache_home()} is NOT writable ({place.trouble}); set {jit.CACHE_VARIABLE}"
     current, stale = measure(home)
     held = f"{current.entries} kernels in {len(current.folders)} folders, {memory.human_bytes(current.size)}"
     left = f"{stale.entries} kernels of other versions, {memory.human_bytes(stale.size)} (hyperplan cache --prune)"
