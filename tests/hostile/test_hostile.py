@@ -176,6 +176,7 @@ def ask_command(path: str, *options: str) -> int:
     from hyperplan.compete._errors import SpokenError
 
     chosen = vars(build_parser().parse_args(["compete", path, *options]))
+    language = chosen["lang"] or "en"
     try:
         settings = _settings(
             chosen.pop("table"), chosen.pop("example"), {k: chosen[k] for k in chosen if k != "command"}
@@ -184,11 +185,11 @@ def ask_command(path: str, *options: str) -> int:
         test = None if settings.test is None else read_table(settings.test)
         question, findings = _asked(frame, settings, test)
     except SpokenError as error:
-        print(f"hyperplan: {error}", file=sys.stderr)
+        print(f"hyperplan: {error.message(language)}", file=sys.stderr)
         return 2
-    print("\n".join([*table_notes(frame), *guesses(question, "en")]))
+    print("\n".join([*table_notes(frame, language), *guesses(question, language)]))
     for finding in findings:
-        words = text(f"audit.{finding.code}.message", "en", columns=", ".join(finding.columns), **finding.values)
+        words = text(f"audit.{finding.code}.message", language, columns=", ".join(finding.columns), **finding.values)
         print(finding.code, words)
     return 0
 
