@@ -84,8 +84,7 @@ def dependence_view(document: dict, wording: Wording) -> list[dict]:
             shown = {"svg": dependence_chart(f"dependence-{index}", wording, part, both, y_title)}
         else:
             shown = {"svg": "", **_categories(part, wording, both)}
-        caption = y_title if part["target_class"] is not None else ""
-        views.append({"name": part["name"], "title": y_title, "caption": caption, **shown})
+        views.append({"name": part["name"], "title": y_title, **shown})
     return views
 
 
