@@ -53,7 +53,7 @@ def test_predictions_come_with_intervals_that_cover(result):
     new = houses(300, seed=1)
     low, high = result.best.predict_interval(new)
     assert 0.8 < ((low <= new["price"]) & (new["price"] <= high)).mean() < 0.98
-    with pytest.raises(AttributeError, match="no probabilities"):
+    with pytest.raises(AttributeError, match="predict_proba"):
         result.best.predict_proba(new)
 
 
@@ -196,7 +196,7 @@ def test_parts_whose_test_rows_are_of_one_class_are_judged_by_probabilities():
     grouped = make_question(frame, Settings(target="dear", group="block", folds=10))
     assert grouped.metric.value == grouped.problem.metric == "neg_log_loss"
     assert make_question(frame, Settings(target="dear", folds=10)).metric.value == "roc_auc"
-    with pytest.raises(CompetitionError, match="all test rows are of one class; choose --metric neg_log_loss"):
+    with pytest.raises(CompetitionError, match="all test rows are of one class; choose metric='neg_log_loss'"):
         make_question(frame, Settings(target="dear", group="block", folds=10, metric="roc_auc"))
 
 

@@ -249,6 +249,15 @@ def run_here(command: list[str]) -> tuple[int, str]:
     return status, out.getvalue()
 
 
+# What a process writes down when it ends.  The system's own account of a child counts the memory of its parent, too.
+PEAK = """import atexit, os, re
+def note():
+    with open("/proc/self/status") as status, open(os.environ["PEAK_FILE"], "w") as file:
+        file.write(re.search(r"VmHWM:\\s*(\\d+)", status.read())[1])
+atexit.register(note)
+"""
+
+
 def run_apart(command: list[str], environment) -> tuple[int, str, float]:
     """The same in a process of its own, with the megabytes it had in memory at most."""
     code = "import sys; from hyperplan.cli import main; sys.exit(main(sys.argv[1:]))"
@@ -256,20 +265,24 @@ def run_apart(command: list[str], environment) -> tuple[int, str, float]:
         code = f"import sys; sys.path.insert(0, {str(HERE)!r}); import test_hostile as t; "
         code += "from hyperplan._texts import speaking_to_command as to_command\nwith to_command(): "
         code += "sys.exit({'read': t.read_command, 'ask': t.ask_command}[sys.argv[1]](*sys.argv[2:]))"
-    with tempfile.TemporaryFile("w+") as said:
+    with tempfile.TemporaryFile("w+") as said, tempfile.NamedTemporaryFile("w+") as peak:
         process = subprocess.Popen(
-            [sys.executable, "-c", code, *command], stdout=said, stderr=said, stdin=subprocess.DEVNULL, env=environment
+            [sys.executable, "-c", PEAK + code, *command],
+            stdout=said,
+            stderr=said,
+            stdin=subprocess.DEVNULL,
+            env={**environment, "PEAK_FILE": peak.name},
         )
         with no_hanging():
             try:
-                _, status, usage = os.wait4(process.pid, 0)
+                process.wait()
             except Hanging:
                 process.kill()
                 process.wait()
                 raise
-        process.returncode = os.waitstatus_to_exitcode(status)
         said.seek(0)
-        return process.returncode, said.read(), usage.ru_maxrss / 1024
+        kilobytes = int(peak.read() or 0)
+        return process.returncode, said.read(), kilobytes / 1024
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -295,7 +308,7 @@ def test_hostile(name, tmp_path, monkeypatch, reports):
     )
     if case.get("process"):
         status, said, peak = run_apart(case["command"], dict(os.environ))
-        assert peak <= case.get("peak_mb", peak), f"{peak:.0f} MB"
+        assert "peak_mb" not in case or 0 < peak <= case["peak_mb"], f"{peak:.0f} MB"
     else:
         status, said = run_here(case["command"])
     check(case, status, said, before, listing(here), here)
