@@ -15,6 +15,7 @@ from hyperplan.compete._audit_rows import row_findings
 from hyperplan.compete._audit_sample import Patience, Sample, draw_rows, draw_sample, sample_size
 from hyperplan.compete._audit_target import target_findings
 from hyperplan.compete._audit_values import rare_findings, unknown_findings, value_findings
+from hyperplan.compete._columns_blocks import without_notes
 from hyperplan.compete._columns_task import read_target, typed_target
 
 LEAK_CODES = ("A03", "A04")  # columns that only the user's consent leaves out
@@ -79,6 +80,7 @@ def audit(
     >>> [(finding.code, finding.values["rows"]) for finding in findings if finding.code == "A10"]
     [('A10', 11)]
     """
+    frame, test = without_notes(frame), None if test is None else without_notes(test)
     columns = [column for column in columns if column.name != target]
     reading = reading or read_target(frame[target], task)
     y = typed_target(frame[target], task, reading)

@@ -9,7 +9,7 @@ import numpy as np
 
 from hyperplan._core.compiling import working_time
 from hyperplan.compete._columns import Column
-from hyperplan.compete._columns_values import typed_values
+from hyperplan.compete._columns_values import typed_columns
 
 CELLS = 2e7  # looked at, in all
 MOST_ROWS, FEWEST_ROWS = 20_000, 2_000
@@ -70,7 +70,7 @@ def draw_sample(frame, columns, rows: np.ndarray) -> Sample:
     """The given rows of the columns that models learn from (numbers, categories, dates)."""
     used = tuple(column for column in columns if column.kind in USED and column.name in frame.columns)
     part = frame if len(rows) == len(frame) else frame.iloc[rows]
-    return Sample(rows, used, {column.name: typed_values(part[column.name], column) for column in used})
+    return Sample(rows, used, typed_columns(part, used))
 
 
 def as_floats(values: np.ndarray) -> np.ndarray:

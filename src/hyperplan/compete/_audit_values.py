@@ -13,7 +13,8 @@ MOST_COLUMNS, MOST_VALUES = 8, 5  # that a sentence shows
 def value_findings(frame, columns) -> list[Finding]:
     """A31 values that stand for a missing one, A32 spellings, A34 signs beside numbers, A35 several of them."""
     findings = []
-    columns = [column for column in columns if column.name in frame.columns]
+    types = dict(zip(map(str, frame.columns), frame.dtypes))
+    columns = [column for column in columns if column.name in types]
     gaps = {column.name: _counted(_gap_counts(frame[column.name], column)) for column in columns if column.gaps}
     if gaps := {name: counts for name, counts in gaps.items() if counts}:
         is_number = any(len(gap_numbers(column.gaps)) for column in columns)
@@ -21,7 +22,9 @@ def value_findings(frame, columns) -> list[Finding]:
     merged = {c.name: _spelling_counts(frame[c.name], c) for c in columns if c.merged}
     if merged := {name: shown for name, shown in merged.items() if shown}:
         findings.append(_finding("A32", "info", merged))
-    signs = {c.name: _sign_counts(frame[c.name]) for c in columns if c.kind == "number" and _is_text(frame[c.name])}
+    signs = {
+        c.name: _sign_counts(frame[c.name]) for c in columns if c.kind == "number" and types[c.name].kind not in "biufM"
+    }
     if some := {name: _counted({s: n for s, n in counts.items() if s}) for name, counts in signs.items()}:
         findings += [_finding("A34", "info", shown)] if (shown := {n: c for n, c in some.items() if c}) else []
     mixed = {

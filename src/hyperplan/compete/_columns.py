@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hyperplan.compete._columns_blocks import plain_floats, without_notes
 from hyperplan.compete._columns_gaps import found_nulls, found_words, gap_numbers, number_gaps, number_word
 from hyperplan.compete._columns_spelling import TRUTHS, guess_spellings
 from hyperplan.compete._columns_values import (
@@ -119,9 +120,18 @@ def guess_columns(frame, target: str | None = None, told: dict | None = None) ->
     import pandas
 
     head, told = frame.iloc[:EXACT_ROWS] if len(frame) > EXACT_ROWS else frame, told or {}
-    columns = [guess_column(series, str(name), told.get(str(name))) for name, series in head.items() if name != target]
-    if head is frame:
+    head, is_large, columns = without_notes(head), head is not frame, []
+    plain, types = plain_floats(head), list(head.dtypes)
+    for position, name in enumerate(head.columns):
+        if name == target:
+            continue
+        if position in plain and told.get(str(name)) is None:
+            columns.append(Column(str(name), "number", "number", str(types[position]), *plain[position]))
+        else:
+            columns.append(guess_column(head.iloc[:, position], str(name), told.get(str(name))))
+    if not is_large:
         return columns
+    frame = without_notes(frame)
     is_missing = {
         column.name: typed_values(frame[column.name], column) if column.gaps else frame[column.name]
         for column in columns

@@ -27,6 +27,7 @@ MINUSES = {"-", "--", "---", "–", "—"}
 # Numbers that programs fill gaps with; -32768 and the like only where they lie very far from all others.
 FILLS = (32767, 65535, 2147483647, 4294967295, 1e20, 1e30, 1e31, 9.969209968386869e36, 3.4028234663852886e38,
          1.7976931348623157e308)  # fmt: skip
+SMALL = 30_000  # all of them are larger
 # Measured on 127 public tables (3 197 columns): in 49 columns the smallest or the largest value is such a number, and
 # by these rules it is a gap in none of them.  Rightly so in 44; ages of 99 and drug codes of 999 in one table are gaps
 # that nothing tells from values.  At half the distances the 99999 that caps capital gains (1.4 ranges) would be one.
@@ -79,9 +80,9 @@ def number_gaps(values: np.ndarray, counts: np.ndarray) -> list[float]:
     order = np.argsort(values)
     values, counts = values[order], counts[order]
     first, last = 0, len(values)
-    while first < last and _may_be_gap(values[first]):
+    while first < last and may_be_gap(values[first]):
         first += 1
-    while last > first and _may_be_gap(values[last - 1], values[last:]):
+    while last > first and may_be_gap(values[last - 1], values[last:]):
         last -= 1
     if last - first < LEAST_OTHERS or last - first == len(values):
         return []
@@ -100,10 +101,13 @@ def _nines(value: float) -> int:
 
 
 def _is_fill(value: float) -> bool:
-    return any(math.isclose(abs(value), fill, rel_tol=1e-6) for fill in (*FILLS, 32768, 2147483648))
+    return abs(value) > SMALL and any(
+        math.isclose(abs(value), fill, rel_tol=1e-6) for fill in (*FILLS, 32768, 2147483648)
+    )
 
 
-def _may_be_gap(value: float, larger=()) -> bool:
+def may_be_gap(value: float, larger=()) -> bool:
+    """Whether a number is one that people or programs use for a missing value, at the end of a column."""
     if value == -1 or _is_fill(value):
         return True
     n_nines = _nines(value)

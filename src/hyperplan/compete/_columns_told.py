@@ -60,11 +60,11 @@ def with_kinds(frame, columns, kinds, formats=None, told=None) -> list[Column]:
     """
     formats, told, found = formats or {}, told or {}, []
     for column in columns:
-        series, kind, form = frame[column.name], kinds.get(column.name, column.kind), formats.get(column.name)
+        kind, form = kinds.get(column.name, column.kind), formats.get(column.name)
         if kind != column.kind:
-            column = _of_kind(series, column, kind, form, told.get(column.name, Told()))
+            column = _of_kind(frame[column.name], column, kind, form, told.get(column.name, Told()))
         elif form not in (None, column.format):
-            column = with_format(series, column, form)
+            column = with_format(frame[column.name], column, form)
         found.append(column)
     return found
 

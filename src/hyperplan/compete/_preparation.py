@@ -22,7 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from hyperplan._base import BaseEstimator, TransformerMixin, check_is_fitted
-from hyperplan.compete._columns_values import typed_values
+from hyperplan.compete._columns_values import typed_columns
 from hyperplan.compete._errors import TableError
 from hyperplan.compete._frames import plain_frame
 
@@ -170,7 +170,7 @@ class TablePreparation(TransformerMixin, BaseEstimator):
         absent = [column.name for column in used if column.name not in X.columns]
         if absent:
             raise TableError("columns_absent", columns=", ".join(absent), count=len(absent))
-        return {column.name: typed_values(X[column.name], column) for column in used}
+        return typed_columns(X, used)
 
 
 def _short_indices(X):

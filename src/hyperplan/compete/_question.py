@@ -9,7 +9,7 @@ from hyperplan.compete._columns import Column, guess_column
 from hyperplan.compete._columns_order import group_codes, time_codes
 from hyperplan.compete._columns_task import Guess, guess_metric, guess_task, read_target, typed_target
 from hyperplan.compete._columns_told import read_columns, told_values, with_format
-from hyperplan.compete._columns_values import as_word, as_words, typed_values
+from hyperplan.compete._columns_values import as_word, as_words, typed_columns
 from hyperplan.compete._errors import CompetitionError, KindsOfColumns, Option
 from hyperplan.compete._folds import make_splits, split_kind
 from hyperplan.compete._measures import NEEDS_BOTH, find_measure
@@ -161,7 +161,7 @@ def _defined(metric: Guess, splits, y, classes) -> Guess:
 
 
 def _typed(frame, columns) -> dict:
-    return {column.name: typed_values(frame[column.name], column) for column in columns}
+    return typed_columns(frame, columns)
 
 
 def _typed_parts(frame, is_labelled, is_unlabelled, columns, classes):

@@ -44,12 +44,12 @@ def require_table_memory(frames, n_workers: int = 0) -> None:
 
 def _needed(frame, cell_bytes: int) -> float:
     numbers = letters = words = 0.0
-    for _, column in frame.items():
-        if column.dtype.kind in "biufM":
-            numbers += 8.0 * len(column)
+    for position, dtype in enumerate(frame.dtypes):
+        if dtype.kind in "biufM":
+            numbers += 8.0 * len(frame)
         else:
-            words += len(column)
-            letters += _letters(column)
+            words += len(frame)
+            letters += _letters(frame.iloc[:, position])
     return NUMBER_COPIES * numbers + cell_bytes * words + LETTER_COPIES * letters
 
 

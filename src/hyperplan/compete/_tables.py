@@ -8,6 +8,7 @@ import numpy as np
 
 from hyperplan._texts import text
 from hyperplan._texts.extras import required
+from hyperplan.compete._columns_blocks import float_views, without_notes
 from hyperplan.compete._errors import TableError
 from hyperplan.compete._names import unique_names
 from hyperplan.compete._tables_bytes import open_source
@@ -154,6 +155,8 @@ def plain_types(frame):
 
     changed = {}
     for name, dtype in frame.dtypes.items():
+        if isinstance(dtype, np.dtype) and dtype.kind in "biufMO":
+            continue
         if isinstance(dtype, pandas.DatetimeTZDtype):
             changed[name] = frame[name].dt.tz_convert("UTC").dt.tz_localize(None)
         elif dtype.kind == "m":
@@ -193,10 +196,13 @@ def table_hash(frame) -> str:
     True
     """
     digest = hashlib.sha256(f"{len(frame)} rows".encode())
-    for name, series in frame.items():
+    frame = without_notes(frame)
+    floats = float_views(frame)
+    for position, name in enumerate(frame.columns):
         encoded = str(name).encode()
         digest.update(b"%d:%b" % (len(encoded), encoded))
-        for part in _column_bytes(series):
+        is_float = position in floats
+        for part in _float_bytes(floats[position]) if is_float else _column_bytes(frame.iloc[:, position]):
             digest.update(part)
     return digest.hexdigest()
 
@@ -211,10 +217,7 @@ def _column_bytes(series):
     ):
         kind, series = ("b" if kind == "b" else "f"), series.astype(np.float64)
     if kind in "bf":
-        values = series.to_numpy(np.float64, copy=True)
-        values[np.isnan(values)] = np.nan  # one of the many
-        values += 0.0  # no negative zeros
-        return [kind.encode(), np.ascontiguousarray(values).astype("<f8").tobytes()]
+        return _float_bytes(series.to_numpy(np.float64), kind.encode())
     if kind in "ui":
         return [b"i", series.to_numpy().astype("<i8").tobytes()]
     if kind == "M" and not _is_beyond_nanoseconds(series):
@@ -223,6 +226,12 @@ def _column_bytes(series):
     words = [str(value).encode("utf-8", errors="replace") for value in values.to_numpy(dtype=object)]
     lengths = np.array([len(word) for word in words], dtype="<i8")
     return [b"s", codes.astype("<i8").tobytes(), lengths.tobytes(), b"".join(words)]
+
+
+def _float_bytes(values: np.ndarray, kind: bytes = b"f") -> list[bytes]:
+    values = values + 0.0  # no negative zeros
+    values[np.isnan(values)] = np.nan  # one of the many
+    return [kind, values.astype("<f8", copy=False).tobytes()]
 
 
 def _is_beyond_nanoseconds(times) -> bool:

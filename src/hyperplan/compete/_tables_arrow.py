@@ -15,7 +15,8 @@ def frame_of_arrow(table, room: Room, as_text: bool = False):
 
     names = list(table.column_names)
     room.require(_frame_bytes(table))
-    columns = [column if as_text else _plain(column) for column in table.columns]
+    ready = {pyarrow.float64(), pyarrow.int64()}
+    columns = [column if as_text or column.type in ready else _plain(column) for column in table.columns]
     del table
     plain = pyarrow.table(columns, names=[str(j) for j in range(len(columns))])
     del columns

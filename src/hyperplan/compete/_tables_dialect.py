@@ -299,8 +299,8 @@ def _digits_that_are_text(rows: list[list[str]], width: int):
     """Columns of digits that a number would spoil: leading zeros (postcodes), more digits than a float holds."""
     pattern = re.compile(r"0\d+|\d{17,}")
     for j in range(width):
-        cells = [row[j] for row in rows if j < len(row) and not _is_gap(row[j])]
-        if any(pattern.fullmatch(cell) for cell in cells) and all(cell.isdigit() for cell in cells):
+        cells = [row[j] for row in rows if j < len(row)]
+        if any(map(pattern.fullmatch, cells)) and all(cell.isdigit() or _is_gap(cell) for cell in cells):
             yield j
 
 
