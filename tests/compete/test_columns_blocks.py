@@ -6,7 +6,8 @@ import pytest
 from hyperplan.compete import guess_columns, table_hash
 from hyperplan.compete._columns import guess_column
 from hyperplan.compete._columns_blocks import CELLS, float_views, plain_floats
-from hyperplan.compete._columns_values import typed_columns, typed_values
+from hyperplan.compete._columns_gaps import AMOUNTS, NULLS, WORDS
+from hyperplan.compete._columns_values import _bare_words, bare_number, typed_columns, typed_values
 
 pandas = pytest.importorskip("pandas")
 
@@ -80,3 +81,14 @@ def test_floats_of_extension_types_are_left_to_the_rules_for_one_column():
     frame = varied().assign(nullable=pandas.array([0.5, None] * 20, dtype="Float64"))
     assert not plain_floats(frame)
     assert not float_views(frame)
+
+
+def test_numbers_are_bared_together_as_each_alone():
+    letters = np.random.default_rng(0).choice(list("0123456789.,$€-+( )%'\n"), size=(3000, 5))
+    words = np.array([*map("".join, letters), "$5.00", "1,234.5", "$" + "1" * 500, "1" * 500, "-$3"], dtype=object)
+    assert _bare_words(words).tolist() == [bare_number(word)[0] for word in words]
+    assert _bare_words(np.array([], dtype=object)).tolist() == []
+
+
+def test_no_word_for_a_gap_begins_as_an_amount():
+    assert not any(word[0] in AMOUNTS for word in NULLS | WORDS)

@@ -22,6 +22,7 @@ WORDS = {"*", "**", "x", "_", "/", "\\", "none", "nil", "nd", "nr", "n.r.", "unk
          "aucune", "indéterminé", "indéterminée", "absent", "absente", "sans objet", "s.o.", "vide", "non connu",
          "ne sait pas", "nsp", "unbekannt", "keine", "k.a.", "desconocido", "sin dato", "sconosciuto"}  # fmt: skip
 LONGEST = max(map(len, NULLS | WORDS))
+AMOUNTS = "0123456789$€£"  # none of them begins so
 SIGNED = {"+", "++", "+++", "+/-", "±"}  # beside these a minus sign is an answer, not a gap
 MINUSES = {"-", "--", "---", "–", "—"}
 # Numbers that programs fill gaps with; -32768 and the like only where they lie very far from all others.
@@ -58,7 +59,7 @@ def says_missing(words, gaps=()) -> np.ndarray:
 
 
 def _short(words):
-    return (word for word in words if len(word) <= LONGEST)
+    return (word for word in words if len(word) <= LONGEST and word[:1] not in AMOUNTS)
 
 
 def number_gaps(values: np.ndarray, counts: np.ndarray) -> list[float]:

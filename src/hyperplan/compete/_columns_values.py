@@ -147,7 +147,7 @@ def parse_numbers(series, form: str) -> np.ndarray:
 
     pattern, thousands, decimal = NUMBERS[form or "1234.5"]
     codes, values = pandas.factorize(as_words(series))
-    words = pandas.Series([bare_number(word)[0] for word in values], dtype="str")
+    words = _bare_words(values)
     fits = words.str.fullmatch(pattern).fillna(False).to_numpy(bool)
     if thousands:
         words = words.str.replace(thousands, "", regex=False)
@@ -156,6 +156,19 @@ def parse_numbers(series, form: str) -> np.ndarray:
     numbers = pandas.to_numeric(words, errors="coerce").to_numpy(np.float64, copy=True)
     numbers[~fits] = np.nan
     return np.append(numbers, np.nan)[codes]
+
+
+def _bare_words(values):
+    """Words without what is no part of their numbers (`bare_number`), the simple ones all at once."""
+    import pandas
+
+    words = pandas.Series(values, dtype="str")
+    is_simple = (words.str.fullmatch(SIMPLE.pattern) & (words.str.len() <= LONGEST_NUMBER)).to_numpy(bool)
+    bare = words.str.lstrip("$€£¥")
+    if not is_simple.all():
+        others = np.flatnonzero(~is_simple)
+        bare.iloc[others] = [bare_number(values[place])[0] for place in others]
+    return bare
 
 
 def date_format(words: list[str]) -> tuple[str, bool]:
