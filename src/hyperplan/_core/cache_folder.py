@@ -73,8 +73,10 @@ def _place_for(home: pathlib.Path) -> CachePlace:
     readable = home if digest_folders(home) else None
     with contextlib.suppress(OSError):
         fallback = temporary_home()
-        if is_private(fallback) and not _trouble_writing(fallback):
-            return CachePlace(fallback, readable, trouble)
+        if is_private(fallback):
+            if not _trouble_writing(fallback):
+                return CachePlace(fallback, readable, trouble)
+            fallback.rmdir()  # made in vain; one that holds something stays
     return CachePlace(None, readable, trouble)
 
 

@@ -31,6 +31,7 @@ from hyperplan.compete._tables import table_hash
 SEARCH_SHARE = 0.72  # of the budget; the rest is for the final model and its explanation
 LEAST_SHARE = 0.15  # of the budget that the contest gets even if reading and preparing took longer than they should
 AUDIT_SHARE = 0.3  # of the budget that the audit may have used, reading included
+LEAST_AUDIT = 0.5  # seconds that the audit gets whatever the budget: enough for all checks of a small table
 EXPLAIN_SHARE = 0.97  # of the budget when explanations end
 WRITING = 0.5  # seconds that the report and the model take, about
 
@@ -167,7 +168,8 @@ def compete(
         test = None if test is None else as_frame(test, whole.reading)
         require_table_memory([frame] if test is None else [frame, test], n_workers)
         tell(phase="auditing")
-        question, found = _asked(frame, whole, test, began + AUDIT_SHARE * whole.time)
+        audited = max(began + AUDIT_SHARE * whole.time, working_time() + LEAST_AUDIT)
+        question, found = _asked(frame, whole, test, audited)
         question = question._replace(labels=_labels(question, own, y))
         tell(phase="guessed", question=question, findings=found)
         problem = question.problem
