@@ -14,6 +14,7 @@ from hyperplan.compete._table_output import (  # noqa: E402
     check_ending,
     is_formula,
     without_formulas,
+    write_numbers,
     write_table,
 )
 
@@ -91,3 +92,15 @@ def test_the_same_table_is_packed_to_the_same_bytes(tmp_path):
 def test_other_endings_are_refused_with_those_that_there_are(name):
     with pytest.raises(CompetitionError, match=r"\.csv, \.csv\.gz, \.tsv, \.parquet, \.feather"):
         check_ending(name)
+
+
+def test_numbers_are_written_with_six_digits_as_formatting_would(tmp_path):
+    values = np.array([1.23456789, -2.0 / 3.0e7, 123456789.0, 0.0, np.nan, 1e300 / 3, 1.0, 0.1 + 0.2])
+    frame = pandas.DataFrame({"row": np.arange(1, 9), "a": values})
+    write_numbers(frame, tmp_path / "n.csv")
+    text = (tmp_path / "n.csv").read_text()
+    assert text.startswith("row,a\n1,1.23457\n") and "8,0.3\n" in text and '"' not in text
+    cells = [line.split(",")[1] for line in text.splitlines()[1:]]
+    for value, cell in zip(values[:4].tolist() + values[6:].tolist(), cells[:4] + cells[6:]):
+        assert float(cell) == float(f"{value:.6g}")
+    assert cells[4] == "" and float(cells[5]) == values[5]  # beyond the exact powers of ten all digits are kept

@@ -9,6 +9,7 @@ from hyperplan.cli._explore import clusterings
 from hyperplan.compete._columns import guess_columns
 from hyperplan.explore import explore
 from hyperplan.explore._answer import _sizes
+from hyperplan.explore._clock import Clock
 from hyperplan.explore._describe import describe
 from hyperplan.explore._views_groups import fact_text, outliers_view
 from hyperplan.report._axes import fitting_ticks
@@ -19,7 +20,7 @@ GROUPS = np.repeat([1, 2], 100)
 
 
 def facts_about(frame, group):
-    _, described = describe(frame, guess_columns(frame), GROUPS, 0)
+    _, described, _ = describe(frame, guess_columns(frame), GROUPS, 0, Clock(600.0))
     return {fact["column"]: fact for fact in described[group - 1]["facts"]}
 
 

@@ -57,7 +57,7 @@ def test_what_is_said_of_columns_follows_the_language():
 def test_one_column_that_counts_is_one(language):
     frame = pandas.DataFrame({"a": np.sqrt(np.arange(20.0)), "same": [1.0] * 20})
     columns, used = read_columns(frame, ExploreSettings(lang=language))
-    line = guesses(columns, used, 20, ExploreSettings(lang=language))[1]
+    line = guesses(columns, used, (20, 2), ExploreSettings(lang=language))[1]
     assert (
         line.strip()
         == {

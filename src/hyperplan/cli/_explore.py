@@ -52,8 +52,8 @@ def _explore(console, settings, began: float) -> int:
     from hyperplan.compete._interrupt import CtrlC
     from hyperplan.compete._output import check_folder
     from hyperplan.compete._tables import is_query
-    from hyperplan.explore import ExploreError, explore
-    from hyperplan.explore._explore import read_columns
+    from hyperplan.explore import ExploreError
+    from hyperplan.explore._explore import read_columns, run_exploration
 
     if settings.table is None:
         raise ExploreError("no_table")
@@ -61,12 +61,12 @@ def _explore(console, settings, began: float) -> int:
     frame = read_table(settings.table, **settings.reading)
     for note in table_notes(frame, settings.lang):
         console.print(note, style="dim", highlight=False, markup=False)
-    read_columns(frame, settings)  # complains before anything is compiled
+    read = read_columns(frame, settings)  # complains before anything is compiled
     _warmup.run("explore", quiet=True)  # what cannot be compiled fails again in the exploration, and is reported there
     title = "SQL" if is_query(settings.table) else Path(settings.table).name
     with Progress(console, settings, began) as progress:
         spent = working_time() - began
-        result = explore(frame, settings=located(settings), report=progress, title=title, spent=spent)
+        result = run_exploration(frame, located(settings), None, progress, title, spent, read)
         result.document["protocol"]["compiling"] = round(compile_watch.seconds, 2)
         with CtrlC():  # nobody wants half of what is there already
             progress(phase="writing")
@@ -175,23 +175,29 @@ class Progress:
     def __call__(self, phase, **event):
         """Show an event; what was guessed is printed once."""
         if phase == "guessed":
-            for line in guesses(event["columns"], event["used"], event["rows"], self._settings):
+            from hyperplan.cli._compete import readings
+
+            lines = guesses(event["columns"], event["used"], event["shape"], self._settings)
+            for line in lines + readings(event["findings"], self._settings.lang):
                 self._bar.console.print(line, highlight=False, markup=False)
             return
         self._words = [self._wording.word(key, event[key]) for key in ("method", "map") if key in event]
         self._bar.update(self._task, phase=self._wording.say(f"progress.{phase}"))
 
 
-def guesses(columns, used, rows: int, settings) -> list[str]:
-    """What was guessed, in a few lines."""
+def guesses(columns, used, shape: tuple[int, int], settings) -> list[str]:
+    """What was guessed of a table of this shape, in a few lines."""
     from hyperplan._texts import text
     from hyperplan.cli._compete import kinds_of_columns
     from hyperplan.report._wording import Wording
 
     language, wording = settings.lang, Wording(settings.lang, "explore")
     lines = [text("explore.guesses.title", language, file="settings.toml")]
-    counted, counting = wording.count("rows", rows), wording.say("guesses.columns", count=len(columns), used=len(used))
+    rows, width = shape
+    counted, counting = wording.count("rows", rows), wording.say("guesses.columns", count=width, used=len(used))
     lines.append("  " + text("explore.guesses.rows", language, rows=counted, columns=counting))
+    if width > len(columns):
+        lines.append("  " + wording.count("guesses.unseen", width - len(columns)))
     lines += kinds_of_columns(columns, settings.drop, language)
     if settings.colour:
         lines.append("  " + text("explore.guesses.colour", language, name=settings.colour))

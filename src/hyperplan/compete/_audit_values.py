@@ -3,6 +3,7 @@
 import numpy as np
 
 from hyperplan._base.finding import Finding
+from hyperplan.compete._audit_sample import ENDLESS, Patience
 from hyperplan.compete._classes import unknown_classes
 from hyperplan.compete._columns_gaps import gap_numbers, number_word
 from hyperplan.compete._columns_values import as_words, bare_number, parse_numbers
@@ -10,20 +11,28 @@ from hyperplan.compete._columns_values import as_words, bare_number, parse_numbe
 MOST_COLUMNS, MOST_VALUES = 8, 5  # that a sentence shows
 
 
-def value_findings(frame, columns) -> list[Finding]:
-    """A31 values that stand for a missing one, A32 spellings, A34 signs beside numbers, A35 several of them."""
-    findings = []
-    types = dict(zip(map(str, frame.columns), frame.dtypes))
+def value_findings(frame, columns, patience: Patience = ENDLESS) -> list[Finding]:
+    """A31 values that stand for a missing one, A32 spellings, A34 signs beside numbers, A35 several of them.
+
+    Columns that `patience` has no time for are not counted.
+    """
+    findings, types = [], dict(zip(map(str, frame.columns), frame.dtypes))
     columns = [column for column in columns if column.name in types]
-    gaps = {column.name: _counted(_gap_counts(frame[column.name], column)) for column in columns if column.gaps}
+    gaps = {
+        column.name: _counted(_gap_counts(frame[column.name], column))
+        for column in columns
+        if column.gaps and not patience.ends("A31")
+    }
     if gaps := {name: counts for name, counts in gaps.items() if counts}:
         is_number = any(len(gap_numbers(column.gaps)) for column in columns)
         findings.append(_finding("A31", "warning" if is_number else "info", gaps))
-    merged = {c.name: _spelling_counts(frame[c.name], c) for c in columns if c.merged}
+    merged = {c.name: _spelling_counts(frame[c.name], c) for c in columns if c.merged and not patience.ends("A32")}
     if merged := {name: shown for name, shown in merged.items() if shown}:
         findings.append(_finding("A32", "info", merged))
     signs = {
-        c.name: _sign_counts(frame[c.name]) for c in columns if c.kind == "number" and types[c.name].kind not in "biufM"
+        c.name: _sign_counts(frame[c.name])
+        for c in columns
+        if c.kind == "number" and types[c.name].kind not in "biufM" and not patience.ends("A34", "A35")
     }
     if some := {name: _counted({s: n for s, n in counts.items() if s}) for name, counts in signs.items()}:
         findings += [_finding("A34", "info", shown)] if (shown := {n: c for n, c in some.items() if c}) else []

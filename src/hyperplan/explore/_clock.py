@@ -30,6 +30,10 @@ class Clock:
         """Whether somebody pressed Ctrl-C."""
         return self._ctrl_c is not None and self._ctrl_c.is_noted
 
+    def deadline(self, share: float) -> float:
+        """When a share of the budget is used, as `working_time` counts."""
+        return self._began + share * self.seconds
+
     def has(self, share: float, cost: float = 0.0) -> bool:
         """Whether so many seconds are left before a share of the budget is used."""
         return not self.is_stopped and self.used + cost < share * self.seconds

@@ -208,7 +208,7 @@ def _hold_against(entries, reference, seed: int, clock, tell) -> int:
     """Look for groups in tables without them; the number of tables."""
     alive = _affordable(contenders(entries), clock)
     for number in range(DRAWS if alive else 0):
-        cost = sum(entry.seconds for entry in alive)
+        cost = sum(entry.seconds for entry in alive) + reference.cost(number)
         if not clock.has(DRAW_END if number >= LEAST_DRAWS else LAST_DRAW_END, cost):
             return number
         tell(phase="doubting", done=number, total=DRAWS)

@@ -5,21 +5,22 @@ There are no p-values here: groups that were made to differ do differ, and a tes
 
 import numpy as np
 
-from hyperplan.compete._audit_sample import as_floats, draw_rows
+from hyperplan.compete._audit_sample import as_floats, draw_rows, sample_size
 from hyperplan.compete._columns_values import typed_values
 from hyperplan.metrics import adjusted_rand_score
 
-LOOKED_AT = 20_000  # rows
 DESCRIBED = ("number", "category", "date")
 MOST_LEVELS = 50  # of a category; the rest is one level
+FIRST_COLUMNS = 20  # that are looked at although time is over
+DESCRIBE_END = 0.97  # share of the budget
 FACTS = 4  # about each group
 LIKE_GROUPS = 0.9  # adjusted Rand index from which on groups are said to be the values of a column
 MOST_CODES = 20  # values of a number that may be codes of something
 NOTICEABLE = 0.4  # standard deviations between a group and the other rows that are worth a word
 
 
-def describe(frame, columns, labels, seed: int) -> tuple[list[dict], list[dict]]:
-    """How much of each column the groups explain (the most first), and the facts about each group.
+def describe(frame, columns, labels, seed: int, clock) -> tuple[list[dict], list[dict], int]:
+    """How much of each column the groups explain (the most first), facts about each group, columns without time.
 
     Parameters
     ----------
@@ -31,13 +32,16 @@ def describe(frame, columns, labels, seed: int) -> tuple[list[dict], list[dict]]
         Groups 1, 2, ...; 0 for none.
     seed : int
         Of the sample of rows that is looked at.
+    clock : Clock
+        The budget: the first columns are described in any case, the others while there is time.
     """
-    rows = draw_rows(len(frame), LOOKED_AT, seed)
-    part, groups = frame.iloc[rows], labels[rows]
+    listed = [column for column in columns if column.kind in DESCRIBED]
+    rows = draw_rows(len(frame), sample_size(len(listed)), seed)
+    part, groups = frame[[column.name for column in listed]].iloc[rows], labels[rows]
     shares, facts = [], {code: [] for code in range(1, int(labels.max(initial=0)) + 1)}
-    for column in columns:
-        if column.kind not in DESCRIBED:
-            continue
+    for place, column in enumerate(listed):
+        if place >= FIRST_COLUMNS and not clock.has(DESCRIBE_END):
+            break
         values = typed_values(part[column.name], column)
         look = _look_at_levels if column.kind == "category" else _look_at_numbers
         share, found = look(column, values, groups, facts.keys())
@@ -53,7 +57,7 @@ def describe(frame, columns, labels, seed: int) -> tuple[list[dict], list[dict]]
         }
         for code, found in facts.items()
     ]
-    return shares, described
+    return shares, described, len(listed) - len(shares)
 
 
 def _look_at_numbers(column, values, groups, codes):
@@ -131,7 +135,11 @@ def _association(table) -> float:
     return min(chi_square / (table.sum() * (min(table.shape) - 1)), 1.0)
 
 
-def columns_like_groups(frame, columns, used, labels) -> list[dict]:
+def _may_be_codes(column) -> bool:
+    return column.kind == "number" and 2 <= column.distinct <= MOST_CODES
+
+
+def columns_like_groups(frame, columns, used, labels, clock) -> list[dict]:
     """The columns whose values are the groups, or nearly so: name, agreement, whether distances saw it; best first.
 
     Categories and numbers of few values are compared, those that are left out as well; to be missing is a value too.
@@ -142,9 +150,10 @@ def columns_like_groups(frame, columns, used, labels) -> list[dict]:
     if len(np.unique(labels[grouped])) < 2:
         return []
     found = []
-    for column in columns:
-        if column.kind != "category" and not (column.kind == "number" and 2 <= column.distinct <= MOST_CODES):
-            continue
+    listed = [column for column in columns if column.kind == "category" or _may_be_codes(column)]
+    for place, column in enumerate(listed):
+        if place >= FIRST_COLUMNS and not clock.has(DESCRIBE_END):
+            break
         codes, _ = pandas.factorize(typed_values(frame[column.name], column)[grouped])
         agreement = float(adjusted_rand_score(codes, labels[grouped]))
         if agreement >= LIKE_GROUPS:

@@ -43,6 +43,7 @@ def make_document(found, title: str, sha256: str, used: dict) -> dict:
         "sample": len(found.arena),
         "clusterings": _clusterings(found.contest),
         "groups": found.described,
+        "undescribed": found.undescribed,
         "ungrouped": int((found.labels == 0).sum()) if found.contest.chosen else 0,
         "differences": found.differences,
         "like_groups": found.like_groups,
@@ -78,6 +79,7 @@ def _data(found) -> dict:
     columns = [column_glance(found.frame, column, k) for k, column in enumerate(found.columns)]
     return {
         "rows": len(found.frame),
+        "unseen": found.unseen,
         "columns": [glance | {"used": glance["name"] in used} for glance in columns],
     }
 
@@ -85,7 +87,7 @@ def _data(found) -> dict:
 def _space(found) -> dict:
     space = found.space
     return {"features": len(space.origins), "dimensions": space.n_dimensions, "kept": space.kept,
-            "used": len(space.columns)}  # fmt: skip
+            "used": len(space.columns), "learnt_on": space.learnt_on}  # fmt: skip
 
 
 def _clusterings(contest) -> list[dict]:

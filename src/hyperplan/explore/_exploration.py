@@ -17,7 +17,7 @@ from hyperplan.compete._frames import as_frame
 from hyperplan.compete._output import write_folder
 from hyperplan.compete._places import whole_table
 from hyperplan.compete._settings import write_settings
-from hyperplan.compete._table_output import write_table
+from hyperplan.compete._table_output import write_numbers
 from hyperplan.explore._contest import placed
 from hyperplan.explore._judge import coded
 from hyperplan.explore._settings import ExploreSettings
@@ -128,9 +128,9 @@ class Exploration:
         self.report(folder / "report.html")
         rows = pandas.Series(np.arange(1, len(self.labels) + 1), name="row")
         clusters = pandas.DataFrame({"row": rows, "cluster": self.labels, "outlier_factor": self.outlier_factors})
-        write_table(clusters, folder / "clusters.csv", float_format="%.6g")
+        write_numbers(clusters, folder / "clusters.csv")
         places = pandas.concat([rows, self.coordinates], axis=1)
-        write_table(places, folder / "coordinates.csv", float_format="%.6g")
+        write_numbers(places, folder / "coordinates.csv")
         write_settings(settings, folder / "settings.toml", self._found.columns, self._found.frame.attrs.get("reading"))
         return self.receipt(settings.table)
 

@@ -11,7 +11,7 @@ from hyperplan._core.compiling import compile_watch
 from hyperplan._core.parallel import effective_n_jobs, thread_limit
 from hyperplan._texts.extras import required
 from hyperplan.compete import _columns_told
-from hyperplan.compete._audit_sample import draw_rows
+from hyperplan.compete._audit_sample import Patience, draw_rows
 from hyperplan.compete._columns import Column
 from hyperplan.compete._errors import KindsOfColumns
 from hyperplan.compete._frames import as_frame
@@ -29,6 +29,7 @@ from hyperplan.explore._errors import ExploreError
 from hyperplan.explore._exploration import Exploration
 from hyperplan.explore._findings import audit_table, groups_findings
 from hyperplan.explore._judge import coded
+from hyperplan.explore._limits import arena_size, columns_within
 from hyperplan.explore._maps import draw_maps, local_dimension
 from hyperplan.explore._methods import methods as all_methods
 from hyperplan.explore._null import Reference
@@ -37,10 +38,9 @@ from hyperplan.explore._settings import ExploreSettings
 from hyperplan.explore._space import Space
 
 FEWEST_ROWS = 10
-ARENA, LEAST_ARENA = 1500, 400  # rows that groups are looked for on
-ARENA_SECONDS = 30.0  # budget from which on it is the larger number
 COLOURS = (2, 8)  # categories of a column that colours maps unasked
 CHUNK = 20_000  # rows given to groups at a time
+AUDIT_END = 0.6  # share of the budget after which no check begins; to load Python takes 3 s of it
 
 
 @dataclass
@@ -64,8 +64,10 @@ class Found:
     strangest: list
     differences: list
     described: list
+    undescribed: int
     like_groups: list
     colour: Column | None
+    unseen: int = 0  # columns that there is no time to look at
 
 
 @with_settings(ExploreSettings)
@@ -145,30 +147,40 @@ def explore(
     [30, 30, 30]
     """
     assert settings is not None  # made of the parameters above
-    whole = settings
+    return run_exploration(table, settings, methods, report, title, spent)
+
+
+def run_exploration(table, settings, methods, report, title: str, spent: float, read=None) -> Exploration:
+    """What `explore` does, with its parameters; columns that were `read` before are not read again."""
     listed = all_methods(methods)
     ctrl_c, tell = CtrlC(), report or (lambda **event: None)
-    with thread_limit(effective_n_jobs(whole.n_jobs)), ctrl_c:
-        clock, compiled = Clock(whole.time, spent, ctrl_c), compile_watch.seconds
+    with thread_limit(effective_n_jobs(settings.n_jobs)), ctrl_c:
+        clock, compiled = Clock(settings.time, spent, ctrl_c), compile_watch.seconds
         required("pandas")
-        frame = as_frame(table, whole.reading)
+        frame = as_frame(table, settings.reading)
         require_table_memory([frame])
         tell(phase="auditing")
-        read, used = read_columns(frame, whole)
-        findings = audit_table(frame, [column for column in read if column.name not in whole.drop], whole.seed)
-        tell(phase="guessed", columns=read, used=used, rows=len(frame))
-        found = _find(frame, whole, read, used, findings, listed, clock, tell)
+        columns, used = read or read_columns(frame, settings)
+        seen = frame if len(columns) == frame.shape[1] else frame[[column.name for column in columns]]
+        kept, unseen = [c for c in columns if c.name not in settings.drop], frame.shape[1] - len(columns)
+        findings = audit_table(seen, kept, settings.seed, Patience(clock.deadline(AUDIT_END)), unseen)
+        tell(phase="guessed", columns=columns, used=used, shape=frame.shape, findings=findings)
+        found = _find(seen, settings, columns, used, findings, listed, clock, tell)
+        found.unseen = unseen
         spending = {"seconds": clock.used, "compiling": compile_watch.seconds - compiled}
         spending |= {"jobs": effective_n_jobs(None), "was_interrupted": clock.is_stopped}
         return Exploration(found, make_document(found, title, table_hash(frame), spending))
 
 
 def read_columns(frame, settings: ExploreSettings) -> tuple[tuple, tuple]:
-    """All columns of a table, and those that count; an `ExploreError` if that is not enough to explore."""
-    check_names(settings, [str(name) for name in frame.columns])
+    """The columns of a table (of very many, some), and those that count; an `ExploreError` if they are not enough."""
+    names = [str(name) for name in frame.columns]
+    check_names(settings, names)
     if len(frame) < FEWEST_ROWS:
         raise ExploreError("too_few_rows", count=len(frame), needed=FEWEST_ROWS)
-    columns = _columns_told.read_columns(frame, settings)
+    places = columns_within(names, settings)
+    seen = frame if len(places) == len(names) else frame.iloc[:, places]
+    columns = _columns_told.read_columns(seen, settings)
     used = tuple(column for column in columns if column.kind in USED and column.name not in settings.drop)
     if not used:
         raise ExploreError("no_columns", columns=KindsOfColumns((c.name, c.kind) for c in columns[:20]))
@@ -179,9 +191,9 @@ def _find(frame, settings, columns, used, findings, listed, clock, tell) -> Foun
     """Everything, in the order of its worth: groups, maps, outliers, words about the groups."""
     seed = settings.seed
     tell(phase="measuring")
-    space = Space(frame, used, seed)
+    space = Space(frame, used, seed, settings.time)
     points = space.points(frame)
-    arena = draw_rows(len(points), _arena_size(settings.time), seed)
+    arena = draw_rows(len(points), arena_size(settings.time), seed)
     if np.ptp(points[arena], axis=0).max(initial=0.0) == 0.0:
         raise ExploreError("one_point")
     reference = Reference(space, space.typed(frame.iloc[arena]), seed)
@@ -192,25 +204,21 @@ def _find(frame, settings, columns, used, findings, listed, clock, tell) -> Foun
     factors, learnt_on, expected = np.full(len(points), np.nan), 0, None
     if not clock.is_stopped:
         factors, learnt_on = outlier_factors(points, seed, clock)
-        expected = expected_share(reference, seed, clock)
+        expected = expected_share(reference, seed, clock) if learnt_on else None
     differences: list = []
     described: list = []
     alike: list = []
+    undescribed = 0
     if contest.chosen:
-        differences, described = describe(frame, columns, labels, seed)
-        alike = columns_like_groups(frame, columns, {column.name for column in used}, labels)
+        differences, described, undescribed = describe(frame, columns, labels, seed, clock)
+        alike = columns_like_groups(frame, columns, {column.name for column in used}, labels, clock)
     findings = sorted([*findings, *groups_findings(alike)], key=lambda found: SEVERITIES.index(found.severity))
     return Found(
         settings, frame, columns, findings, space, arena, contest, labels, maps, absent,
         None if clock.is_stopped else local_dimension(points[arena]), factors, learnt_on, expected,
         strangest(frame, space, points, factors, labels * bool(contest.chosen), seed), differences, described,
-        alike, colour_column(columns, settings, differences),
+        undescribed, alike, colour_column(columns, settings, differences),
     )  # fmt: skip
-
-
-def _arena_size(seconds: float) -> int:
-    """Rows that groups are looked for on: fewer for a short budget."""
-    return int(np.clip(ARENA * np.sqrt(seconds / ARENA_SECONDS), LEAST_ARENA, ARENA))
 
 
 def group_all(points, arena, contest: Contest) -> np.ndarray:

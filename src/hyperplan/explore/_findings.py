@@ -1,4 +1,4 @@
-"""The audit of a table that is to be explored: findings X01 to X07, and those of the competition about columns.
+"""The audit of a table that is to be explored: findings X01 to X08, and those of the competition about columns.
 
 Severities are those of every audit: "warning" means that something should be decided, "info" a fact.
 """
@@ -8,7 +8,8 @@ import numpy as np
 from hyperplan._base.finding import SEVERITIES, Finding
 from hyperplan.compete._audit_columns import column_findings
 from hyperplan.compete._audit_rows import by_distinct, repeated_rows
-from hyperplan.compete._audit_sample import as_floats, draw_rows, draw_sample, sample_size
+from hyperplan.compete._audit_sample import ENDLESS, Patience, as_floats, draw_rows, draw_sample, sample_size
+from hyperplan.compete._audit_values import value_findings
 
 MANY_COPIES = 0.005
 FEW_ROWS = 50
@@ -19,7 +20,7 @@ MOST_NUMBERS = 500  # columns whose correlations are looked at
 WITHOUT_TARGET = ("A07",)  # checks of the competition whose words speak of a target; X05 says the same without
 
 
-def audit_table(frame, columns, seed: int) -> list[Finding]:
+def audit_table(frame, columns, seed: int, patience: Patience = ENDLESS, unseen: int = 0) -> list[Finding]:
     """Look for what spoils distances between rows.
 
     Parameters
@@ -30,11 +31,19 @@ def audit_table(frame, columns, seed: int) -> list[Finding]:
         The columns that are not left out.
     seed : int
         Of the sample of rows that is looked at.
+    patience : Patience
+        Checks that have not begun when it ends are left out, and A29 names them.
+    unseen : int, default=0
+        Columns of the table that are not looked at.
     """
     sample = draw_sample(frame, columns, draw_rows(len(frame), sample_size(len(columns)), seed))
-    findings = [found for found in column_findings(frame, columns, sample) if found.code not in WITHOUT_TARGET]
-    findings += _copies(frame, columns) + _few_rows(frame, columns)
-    findings += _empty(columns) + _numbers(sample)
+    findings = value_findings(frame, columns, patience)
+    findings += [f for f in column_findings(frame, columns, sample, patience) if f.code not in WITHOUT_TARGET]
+    findings += _few_rows(frame, columns) + _empty(columns)
+    findings += [] if patience.ends("X01") else _copies(frame, columns)
+    findings += [] if patience.ends("X04", "X06") else _numbers(sample)
+    findings += [Finding("X08", "warning", (), {"count": unseen, "seen": len(columns)})] if unseen else []
+    findings += [Finding("A29", "warning", (), {"codes": ", ".join(patience.left_out)})] if patience.left_out else []
     return sorted(findings, key=lambda finding: (SEVERITIES.index(finding.severity), finding.code))
 
 

@@ -20,6 +20,7 @@ FLAT = 0.01  # share of the variance of distances that may be missing from one d
 LONG = 1.5  # dimension of the neighbourhoods from which on a long cloud is more than a line
 NEIGHBOURS, UMAP_NEIGHBOURS = 10, 15
 PCA_ROWS, ISOMAP_ROWS, UMAP_ROWS = 100_000, 1_500, 5_000  # learnt on
+ISOMAP_SECONDS, UMAP_SECONDS = 7e-7, 3.6e-4  # for a pair of rows, for a row; on 20 000 rows of 50 dimensions
 LEAST_PART = 50  # rows of a part of the graph whose dimension is asked for
 JUDGED_ROWS = 800
 CHUNK = 2_000  # rows placed at a time
@@ -50,11 +51,18 @@ class Map(NamedTuple):
     curve: list
 
 
+def map_cost(name: str, n_rows: int) -> float:
+    """About how many seconds it takes to learn a map of a table of so many rows; to place the others ends in time."""
+    if name == "isomap":
+        return ISOMAP_SECONDS * min(n_rows, ISOMAP_ROWS) ** 2
+    return UMAP_SECONDS * min(n_rows, UMAP_ROWS) if name == "umap" else 0.0
+
+
 def draw_maps(points, seed: int, clock, tell) -> tuple[list[Map], list[dict]]:
     """All maps that there is time for, and what became of the others (``name``, ``reason``)."""
     maps, absent = [], []
     for name, draw in MAPS:
-        if maps and (points.shape[1] < 2 or not clock.has(MAPS_END)):
+        if maps and (points.shape[1] < 2 or not clock.has(MAPS_END, map_cost(name, len(points)))):
             reason = "budget" if points.shape[1] >= 2 else "one_dimension"
             absent.append({"name": name, "reason": reason})
             continue
@@ -139,7 +147,9 @@ MAPS = (("pca", _pca), ("isomap", _isomap), ("umap", _umap))
 def _place(model, points, learnt, found, clock) -> np.ndarray:
     """Coordinates of all rows: those learnt on (and their copies) keep theirs, the others are placed."""
     places = {row.tobytes(): number for number, row in enumerate(learnt)}
-    known = np.array([places.get(row.tobytes(), -1) for row in points])
+    known = np.full(len(points), -1)
+    for row in np.flatnonzero(np.isin(points[:, 0], learnt[:, 0])):  # few of a million rows need a closer look
+        known[row] = places.get(points[row].tobytes(), -1)
     coordinates = np.full((len(points), 2), np.nan)
     coordinates[known >= 0] = found[known[known >= 0], :2]
     _place_others(model, points, coordinates, clock)

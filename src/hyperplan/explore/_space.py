@@ -11,8 +11,9 @@ import scipy.sparse as sp
 
 from hyperplan.compete._audit_sample import draw_rows
 from hyperplan.compete._preparation import TablePreparation
+from hyperplan.explore._limits import component_rows
 
-LOOKED_AT = 20_000  # rows that medians, scales, categories and components are learnt on
+LOOKED_AT = 20_000  # rows that medians, scales and categories are learnt on
 MOST_COLUMNS = 60  # of numbers; with more of them, distances are measured along principal components
 KEPT = 50  # components
 CHUNK = 50_000  # rows that are made numbers at a time
@@ -28,7 +29,9 @@ class Space:
     columns : sequence of Column
         The columns that count.
     seed : int
-        Of the sample.
+        Of the samples.
+    seconds : float
+        The budget: it says on how many rows components are learnt.
 
     Attributes
     ----------
@@ -36,11 +39,13 @@ class Space:
         The column of the table behind each column of numbers.
     kept : float
         Share of the variance that the components hold; 1 without them.
+    learnt_on : int
+        Rows that scales are learnt on, or components if there are any.
     n_dimensions : int
         Coordinates of a point.
     """
 
-    def __init__(self, frame, columns, seed: int):
+    def __init__(self, frame, columns, seed: int, seconds: float):
         self.columns = tuple(columns)
         self._prepare = TablePreparation(self.columns, mode="linear")
         sample = frame.iloc[draw_rows(len(frame), LOOKED_AT, seed)]
@@ -50,7 +55,9 @@ class Space:
         self._scale = _scales(X, self.origins)
         self._components, self.kept = None, 1.0
         if X.shape[1] > MOST_COLUMNS or sp.issparse(X):
+            X = X[draw_rows(X.shape[0], component_rows(seconds, X.shape[1]), seed)]
             self._learn_components(self._scaled(X))
+        self.learnt_on = X.shape[0]
         self.n_dimensions = X.shape[1] if self._components is None else self._components.n_components_
 
     def _learn_components(self, X) -> None:

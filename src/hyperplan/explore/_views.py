@@ -54,7 +54,10 @@ def data_view(document: dict, wording: Wording) -> dict:
     data = document["data"]
     cards = [column_card(column, wording, data["rows"]) for column in data["columns"]]
     used = int(document["space"]["used"])
-    facts = [wording.count("rows", data["rows"]), wording.say("guesses.columns", count=len(cards), used=used)]
+    unseen = int(data["unseen"] or 0)
+    columns = wording.say("guesses.columns", count=len(cards) + unseen, used=used)
+    facts = [wording.count("rows", data["rows"]), columns]
+    facts += [wording.count("guesses.unseen", unseen)] if unseen else []
     return {"facts": facts, **folded(cards, CARDS, wording, "cards")}
 
 
@@ -65,9 +68,16 @@ def protocol_view(document: dict, wording: Wording) -> dict:
     distances = wording.say(key, features=int(space["features"]), dimensions=int(space["dimensions"]),
                             kept=wording.percent(space["kept"]))  # fmt: skip
     budget, used = wording.seconds(protocol["budget"]), wording.seconds(protocol["used"])
-    n_rows, n_columns = int(document["data"]["rows"]), len(document["data"]["columns"])
+    n_rows, unseen = int(document["data"]["rows"]), int(document["data"]["unseen"] or 0)
+    n_columns = len(document["data"]["columns"]) + unseen
+    columns = wording.say("protocol.columns_text", count=int(space["used"]), all=n_columns)
+    learnt_on = int(space["learnt_on"] or n_rows)
+    if space["kept"] < 1.0 and learnt_on < n_rows:
+        learnt = wording.say("protocol.components_rows", count=learnt_on, rows=n_rows)
+        distances = wording.say("semicolon", first=distances, last=learnt)
     rows = [
-        ("columns", wording.say("protocol.columns_text", count=int(space["used"]), all=n_columns)),
+        ("columns", columns),
+        ("unseen", wording.count("guesses.unseen", unseen) if unseen else ""),
         ("distances", distances),
         ("sample", wording.say("protocol.sample_text", count=int(document["sample"]), rows=n_rows)),
         ("null", wording.say("protocol.null_text")),

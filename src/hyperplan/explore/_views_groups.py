@@ -122,6 +122,11 @@ def _told(row: dict) -> int | None:
     return row["settings"].get("n_clusters", row["settings"].get("n_components"))
 
 
+def _undescribed(document: dict, wording: Wording) -> str:
+    count = int(document["undescribed"] or 0)
+    return wording.count("groups.undescribed", count) if count else ""
+
+
 def groups_view(document: dict, wording: Wording) -> dict | None:
     """Each group with its facts, and the columns by the share that the groups explain."""
     if chosen_row(document) is None:
@@ -142,6 +147,7 @@ def groups_view(document: dict, wording: Wording) -> dict | None:
         ],
         "bars": bars[:SHARES_SHOWN],
         "rest": bars[SHARES_SHOWN:],
+        "undescribed": _undescribed(document, wording),
         "ungrouped": wording.count("groups.ungrouped", int(document["ungrouped"])) if document["ungrouped"] else "",
     }
 
