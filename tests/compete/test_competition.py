@@ -73,7 +73,7 @@ def test_the_leaderboard_has_everybody_and_the_model_beats_the_baseline(result):
     assert table.loc["Majority class", "score"] == 0.5 and table.loc["Majority class", "group"] != "A"
     assert repr(result).startswith("Competition(flowers: ") and str(result) == "\n".join(result.answer())
     page = result._repr_html_()
-    assert page.count("<p>") == len(result.answer()) and "Majority class" in page and "<td>NaN" not in page
+    assert page.count("<p ") == len(result.answer()) and "Majority class" in page and "<td>NaN" not in page
     assert len(result.answer()) == 3
 
 
