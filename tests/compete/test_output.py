@@ -51,7 +51,7 @@ def ours(tmp_path):
     return write(tmp_path / "out")
 
 
-def refused(folder, words):
+def check_refused(folder, words):
     before = tree(folder.parent)
     with pytest.raises(CompetitionError, match=words):
         check_folder(folder)
@@ -129,7 +129,7 @@ ADDED = {
 def test_what_somebody_added_is_named_and_stays(added, ours):
     name, make = ADDED[added]
     make(ours / name)
-    refused(ours, f"out holds {name}/? besides")
+    check_refused(ours, f"out holds {name}/? besides")
 
 
 CHANGED = {
@@ -142,7 +142,7 @@ CHANGED = {
 @pytest.mark.parametrize("name", ["report.html", "model/model.hyperplan"])
 def test_what_was_changed_is_named_and_stays(name, change, ours):
     CHANGED[change](ours / name)
-    refused(ours, f"{name} in .*out was changed after it was written")
+    check_refused(ours, f"{name} in .*out was changed after it was written")
 
 
 @pytest.mark.parametrize("name", ["report.html", "settings.toml", "receipt.json", "model"])
@@ -150,7 +150,7 @@ def test_a_link_in_the_place_of_a_file_is_not_ours(name, ours, tmp_path):
     """Even if what it leads to has the right content."""
     (ours / name).rename(tmp_path / "moved")
     (ours / name).symlink_to(tmp_path / "moved")
-    refused(ours, "exists and is no report" if name == "receipt.json" else f"holds {name} besides")
+    check_refused(ours, "exists and is no report" if name == "receipt.json" else f"holds {name} besides")
 
 
 def _with(**changes):
@@ -179,19 +179,19 @@ def test_a_folder_with_any_other_receipt_is_somebody_elses(receipt, tmp_path):
     (tmp_path / "out" / "model" / "weights.pt").write_text("weeks of training")
     content = RECEIPTS[receipt]
     (tmp_path / "out" / "receipt.json").write_bytes(content if isinstance(content, bytes) else content.encode())
-    refused(tmp_path / "out", "exists and is no report of an earlier run")
+    check_refused(tmp_path / "out", "exists and is no report of an earlier run")
 
 
 def test_digests_of_other_types_match_nothing(ours):
     receipt = json.loads((ours / "receipt.json").read_text())
     receipt["files"]["report.html"] = {"sha256": receipt["files"]["report.html"]}
     (ours / "receipt.json").write_text(json.dumps(receipt))
-    refused(ours, "report.html in .*out was changed")
+    check_refused(ours, "report.html in .*out was changed")
 
 
 def test_results_of_versions_without_a_list_are_refused_with_the_reason(ours):
     (ours / "receipt.json").write_text(json.dumps(RECEIPT))
-    refused(ours, "written by an older version, which did not note its files")
+    check_refused(ours, "written by an older version, which did not note its files")
 
 
 def test_a_receipt_that_is_a_pipe_keeps_nobody_waiting(tmp_path):
@@ -305,7 +305,7 @@ def test_a_folder_that_cannot_be_moved_is_filled_where_it_is(why, ours, tmp_path
     assert set(os.listdir(ours)) == {"receipt.json", "report.html", "settings.toml", "model"}
     assert os.listdir(tmp_path) == ["out"] and check_folder(ours) == ours
     (ours / "model" / "note.txt").write_text("mine")
-    refused(ours, "holds model/note.txt besides")
+    check_refused(ours, "holds model/note.txt besides")
 
 
 def test_a_folder_around_the_current_one_is_refused(ours, monkeypatch):

@@ -132,7 +132,7 @@ class AuditError(SpokenError):
     --------
     >>> from hyperplan.compete import AuditError
     >>> print(str(AuditError("A22", columns="age", count=1)).partition(".")[0])
-    The test file lacks what models learn from: age
+    The test file lacks columns that models learn from: age
     """
 
     def message(self, language: str = "en") -> str:

@@ -14,7 +14,7 @@ class ExploreError(SpokenError):
     ...     explore(pandas.DataFrame({"size": [1.5, 2.5], "weight": [3.5, 4.0]}))
     ... except ExploreError as error:
     ...     print(error)
-    the table has 2 row(s); at least 10 are needed to look for groups
+    the table has 2 rows; at least 10 are needed to look for groups
     """
 
     area = "explore"
